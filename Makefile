@@ -1,0 +1,31 @@
+# `make demo` and `make test` need nothing but Python >= 3.11: they create .venv and install.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.plot
+	$(BIN)/python examples/digits.py
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Set TAMIS_DATA to the folder of benchmark sets; cases whose set is missing are left out.
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks
+
+# One stamp per extra: an installation is repeated only when pyproject.toml changes.
+$(VENV)/.%: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("tamis needs Python >= 3.11; set PYTHON=python3.11 or newer")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist demo

@@ -1,0 +1,23 @@
+"""tamis: decide which columns of a wide table to keep, without labels."""
+
+from importlib.metadata import version
+
+from tamis.base import GraphSelector, Selector
+from tamis.selectors.laplacian import LaplacianScore
+from tamis.selectors.pca_score import PCAScore
+from tamis.selectors.random_subset import RandomSubset
+from tamis.selectors.spec import SPEC
+from tamis.selectors.variance import MaxVariance
+
+__version__ = version("tamis")
+
+__all__ = [
+    "SPEC",
+    "GraphSelector",
+    "LaplacianScore",
+    "MaxVariance",
+    "PCAScore",
+    "RandomSubset",
+    "Selector",
+    "__version__",
+]

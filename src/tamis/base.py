@@ -1,0 +1,272 @@
+"""The contract that every selector keeps."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
+from tamis.columns import describe_columns, extent
+from tamis.graphs import Weights, check_affinity, neighbor_graph
+
+# Squares, and sums of squares, of larger numbers would overflow.
+LARGEST_VALUE = 1e140
+
+
+class Selector(SelectorMixin, BaseEstimator):
+    """Base class of all selectors: checks the input, turns scores into a ranking and a selection.
+
+    A subclass writes `fit` as its paper's algorithm, between :meth:`_check_input` and
+    :meth:`_set_scores`::
+
+        @_fit_context(prefer_skip_nested_validation=True)
+        def fit(self, X, y=None):
+            X, constant = self._check_input(X)
+            return self._set_scores(my_scores(X), constant)
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        How many features to keep: an absolute number, a fraction in (0, 1], or half of them. It
+        is read anew by `transform` and `get_support`: changing it needs no new `fit`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Larger is better. Constant features have the lowest score.
+    ranking_ : ndarray of shape (n_features,)
+        1 is the best feature. Ties are broken by column index; constant features come last.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only when all column names of the input are strings.
+    """
+
+    scores_: FloatArray
+    ranking_: IntArray
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [
+            None,
+            Interval(RealNotInt, 0, 1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+        ],
+    }
+
+    def __init__(self, n_features_to_select: int | float | None = None) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Score the features of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse, pandas or polars frame} of shape (n_samples, n_features)
+        y : None
+            Ignored; no selector uses labels.
+
+        Returns
+        -------
+        self
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define fit.")
+
+    def _check_input(self, X: Any) -> tuple[Matrix, BoolArray]:
+        """X as a float array (CSR if sparse) and the mask of its constant columns.
+
+        Refuses what no method can use, naming the columns.
+        """
+        if getattr(X, "ndim", 2) != 2:
+            raise ValueError(
+                f"Expected a 2D table of samples and features, not an array of shape {X.shape}; "
+                "for a single feature pass X.reshape(-1, 1)."
+            )
+        _refuse_text_columns(X)
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2,
+            ensure_all_finite=False,  # ours names the columns
+        )
+        if sp.issparse(X):
+            X = sp.csr_array(X)
+            X.sum_duplicates()
+        lowest, highest = extent(X)
+        _refuse_unusable_values(lowest, highest, getattr(self, "feature_names_in_", None))
+        self._n_selected()
+        self._check_sample_counts(X.shape[0])
+        return X, lowest == highest
+
+    def _check_sample_counts(self, n_samples: int) -> None:
+        """Refuse more clusters than samples."""
+        _refuse_above("n_clusters", getattr(self, "n_clusters", None), n_samples, n_samples)
+
+    def _set_scores(self, scores: FloatArray, constant: BoolArray) -> Self:
+        """Keep the scores, put constant features at the bottom, and rank."""
+        scores = np.asarray(scores, dtype=np.float64)
+        informative = scores[~constant]
+        self.scores_ = np.where(constant, min(0.0, informative.min(initial=0.0)), scores)
+        best_first = np.lexsort((constant, -self.scores_))
+        self.ranking_ = np.empty(len(scores), dtype=np.intp)
+        self.ranking_[best_first] = np.arange(1, len(scores) + 1)
+        return self
+
+    def _n_selected(self) -> int:
+        wanted, n_features = self.n_features_to_select, self.n_features_in_
+        if wanted is None:
+            return max(1, n_features // 2)
+        if isinstance(wanted, Integral):
+            if not 1 <= wanted <= n_features:
+                raise ValueError(
+                    f"n_features_to_select={wanted}, but X has {n_features} features; "
+                    f"use a number from 1 to {n_features}."
+                )
+            return int(wanted)
+        if not 0 < wanted <= 1:
+            raise ValueError(f"n_features_to_select={wanted} as a fraction must be in (0, 1].")
+        return max(1, int(wanted * n_features))
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self.ranking_ <= self._n_selected()
+
+
+class GraphSelector(Selector):
+    """A selector that reads the data's shape from a graph of neighbouring samples.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep; None keeps half.
+    n_neighbors : int, default=5
+        Neighbours of each sample in the graph, itself not counted.
+    weights : {"heat", "binary", "cosine"}, default="heat"
+        Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
+    bandwidth : float or None, default=None
+        Bandwidth of the heat weights; None takes the median distance between neighbours.
+    affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
+        A precomputed symmetric graph, used instead of the neighbours of X.
+    n_jobs : int or None, default=None
+        Threads of the neighbour search where it uses a tree.
+    verbose : bool, default=False
+        Whether to show a progress bar, on a terminal.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Selector._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "weights": [StrOptions({"heat", "binary", "cosine"})],
+        "bandwidth": [None, Interval(Real, 0, None, closed="neither")],
+        "affinity": [None, "array-like", "sparse matrix"],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_neighbors: int = 5,
+        weights: Weights = "heat",
+        bandwidth: float | None = None,
+        affinity: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(n_features_to_select)
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.bandwidth = bandwidth
+        self.affinity = affinity
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_sample_counts(self, n_samples: int) -> None:
+        """Refuse more clusters than samples, and more neighbours than other samples."""
+        super()._check_sample_counts(n_samples)
+        if self.affinity is None:
+            _refuse_above("n_neighbors", self.n_neighbors, n_samples - 1, n_samples)
+
+    def _sample_graph(self, X: Matrix) -> SparseMatrix:
+        """The precomputed `affinity`, checked, or the neighbour graph of X."""
+        if self.affinity is not None:
+            return check_affinity(self.affinity, X.shape[0])
+        return neighbor_graph(
+            X,
+            self.n_neighbors,
+            weights=self.weights,
+            bandwidth=self.bandwidth,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
+
+
+def _refuse_above(name: str, value: int | None, most: int, n_samples: int) -> None:
+    if value is not None and value > most:
+        raise ValueError(
+            f"{name}={value} is too large for n_samples={n_samples}; use at most {most}."
+        )
+
+
+def _refuse_text_columns(X: Any) -> None:
+    """Name the columns of a frame or an object array that do not hold numbers."""
+    if nw.dependencies.is_into_dataframe(X):
+        frame = nw.from_native(X, eager_only=True)
+        names = frame.columns
+        text = [
+            name
+            for name, dtype in frame.schema.items()
+            if not dtype.is_numeric() and dtype != nw.Boolean and not _parses(frame[name])
+        ]
+        bad = [names.index(name) for name in text]
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
+        names = None
+        bad = [j for j in range(X.shape[1]) if not _parses(X[:, j])]
+    else:
+        return
+    if bad:
+        raise ValueError(
+            f"X holds values that are not numbers in {describe_columns(bad, names)}; drop the "
+            "columns, or encode them (for example with sklearn.preprocessing.OneHotEncoder)."
+        )
+
+
+def _parses(column: Any) -> bool:
+    """Whether a column of objects can be read as numbers; a wrong type is left to numpy."""
+    try:
+        np.asarray(column, dtype=np.float64)
+    except ValueError:
+        return False
+    except TypeError:
+        return True
+    return True
+
+
+def _refuse_unusable_values(lowest: FloatArray, highest: FloatArray, names: Any) -> None:
+    for what, bad, remedy in (
+        ("NaN", np.isnan(lowest) | np.isnan(highest), "impute them, or drop the columns"),
+        ("infinity", np.isinf(lowest) | np.isinf(highest), "clip them, or drop the columns"),
+        (
+            f"values beyond {LARGEST_VALUE:g}, too large to be squared,",
+            np.maximum(highest.astype(np.float64), -lowest.astype(np.float64)) > LARGEST_VALUE,
+            "rescale the columns",
+        ),
+    ):
+        if bad.any():
+            columns = describe_columns(np.flatnonzero(bad), names)
+            raise ValueError(f"X contains {what} in {columns}; {remedy}.")

@@ -1,0 +1,81 @@
+"""Statistics of columns, dense or sparse, in float64 and without copying the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import FloatArray, Matrix
+
+# Dense tables are read in row blocks of about this many numbers: large enough for numpy to run at
+# full speed, small enough for the float64 temporaries to stay in the cache.
+BLOCK_SIZE = 1 << 18
+
+
+def row_blocks(n_rows: int, row_length: int) -> Iterator[slice]:
+    """Consecutive row slices of a table, each of about ``BLOCK_SIZE`` numbers."""
+    step = max(1, BLOCK_SIZE // max(1, row_length))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
+    """Smallest and largest value of each column; NaN where a column holds a NaN. O(nd)."""
+    if sp.issparse(X):
+        return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    return X.min(axis=0), X.max(axis=0)
+
+
+def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weighted mean and weighted sum of squared deviations from it, for each column.
+
+    Two passes, so that a large common offset costs no precision. O(nd), or O(nnz) for sparse `X`.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+    weights : ndarray of shape (n_samples,)
+        Non-negative sample weights that are not all zero.
+
+    Returns
+    -------
+    mean, scatter : ndarray of shape (n_features,)
+    """
+    n_features = X.shape[1]
+    total = weights.sum()
+    if sp.issparse(X):
+        row_weights = np.repeat(weights, np.diff(X.indptr))
+
+        def column_sums(values: FloatArray) -> FloatArray:
+            return np.bincount(X.indices, values, minlength=n_features)
+
+        mean = column_sums(row_weights * X.data) / total
+        scatter = column_sums(row_weights * (X.data - mean[X.indices]) ** 2)
+        # The zeros that are not stored deviate from the mean by the mean itself.
+        return mean, scatter + (total - column_sums(row_weights)).clip(min=0) * mean**2
+
+    mean = np.zeros(n_features)
+    scatter = np.zeros(n_features)
+    blocks = list(row_blocks(*X.shape))
+    for rows in blocks:
+        mean += weights[rows] @ X[rows].astype(np.float64, copy=False)
+    mean /= total
+    for rows in blocks:
+        scatter += weights[rows] @ (X[rows] - mean) ** 2
+    return mean, scatter
+
+
+def variances(X: Matrix) -> FloatArray:
+    """Population variance of each column. O(nd), or O(nnz) for sparse `X`."""
+    return weighted_moments(X, np.ones(X.shape[0]))[1] / X.shape[0]
+
+
+def describe_columns(columns: Any, names: Any = None, most: int = 5) -> str:
+    """A short list of columns for a message: by name where they have one, else by index."""
+    shown = [repr(str(names[j])) if names is not None else str(j) for j in columns[:most]]
+    if len(columns) > most:
+        shown.append(f"… ({len(columns) - most} more)")
+    return ("column " if len(columns) == 1 else "columns ") + ", ".join(shown)

@@ -1,0 +1,465 @@
+"""Sample graphs, always sparse: neighbours, weights, Laplacians, spectral embedding.
+
+Compute a graph once and pass it to any graph method as ``affinity=``:
+
+>>> from sklearn.datasets import load_iris
+>>> from tamis import SPEC, LaplacianScore
+>>> from tamis.graphs import neighbor_graph
+>>> X = load_iris().data
+>>> affinity = neighbor_graph(X, n_neighbors=5)
+>>> LaplacianScore(affinity=affinity).fit(X).ranking_
+array([3, 4, 1, 2])
+>>> SPEC(affinity=affinity, style=3).fit(X).ranking_
+array([4, 3, 2, 1])
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.preprocessing import normalize
+
+from tamis._neighbors import Neighbors, nearest_neighbors, pair_distances
+from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
+from tamis.columns import row_blocks, weighted_moments
+
+__all__ = [
+    "Neighbors",
+    "check_affinity",
+    "degrees",
+    "dirichlet_energies",
+    "feature_roughness",
+    "laplacian",
+    "laplacian_eigenvectors",
+    "lle_weights",
+    "n_components",
+    "nearest_neighbors",
+    "neighbor_graph",
+    "normalized_laplacian",
+    "spectral_embedding",
+    "symmetrize",
+]
+
+Weights = Literal["binary", "heat", "cosine"]
+Symmetry = Literal["max", "mean", "min"]
+
+# Below this many samples a dense eigensolver is faster than Lanczos, and always converges.
+DENSE_EIGEN_MAX = 400
+
+
+def neighbor_graph(
+    X: Matrix,
+    n_neighbors: int = 5,
+    *,
+    weights: Weights = "heat",
+    bandwidth: float | None = None,
+    symmetry: Symmetry = "max",
+    approximate: bool = False,
+    random_state: int | np.random.RandomState | None = None,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> SparseMatrix:
+    """The symmetric, weighted graph of each sample and its nearest neighbours.
+
+    Parameters
+    ----------
+    X : {array-like, sparse} of shape (n_samples, n_features)
+    n_neighbors : int, default=5
+        Neighbours of each sample, itself not counted; less than `n_samples`.
+    weights : {"heat", "binary", "cosine"}, default="heat"
+        Weight of the edge between two neighbours at distance r: ``exp(-r²/(2·bandwidth²))``, 1, or
+        the cosine of their angle (negative ones count as 0). With "cosine" the neighbours too are
+        those of smallest angle.
+    bandwidth : float or None, default=None
+        Of the heat weights. None takes the median distance between neighbours, which makes the
+        weights free of the data's scale.
+    symmetry : {"max", "mean", "min"}, default="max"
+        How the two directions of an edge become one: "max" keeps an edge that either end chose,
+        "min" one that both chose, "mean" halves an edge that only one end chose.
+    approximate, random_state, n_jobs, verbose
+        As in :func:`nearest_neighbors`.
+
+    Returns
+    -------
+    csr_array of shape (n_samples, n_samples)
+        Symmetric, non-negative, zero diagonal, float64.
+
+    Notes
+    -----
+    The cost is that of :func:`nearest_neighbors` and O(nk).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.graphs import neighbor_graph
+    >>> neighbor_graph(np.array([[0.0], [1.0], [3.0]]), 1, weights="binary").toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    """
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if weights == "cosine":
+        X = normalize(X)
+    neighbors = nearest_neighbors(
+        X,
+        n_neighbors,
+        approximate=approximate,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    squared = neighbors.distances**2
+    if weights == "heat":
+        values = _heat(neighbors.distances, bandwidth)
+    elif weights == "cosine":
+        values = (1 - squared / 2).clip(min=0)
+    elif weights == "binary":
+        values = np.ones_like(squared)
+    else:
+        raise ValueError(f"weights={weights!r} is unknown; use 'heat', 'binary' or 'cosine'.")
+    return symmetrize(_directed_graph(neighbors.indices, values), symmetry)
+
+
+def _heat(distances: FloatArray, bandwidth: float | None) -> FloatArray:
+    if bandwidth is None:
+        bandwidth = float(np.median(distances))
+        if bandwidth == 0:  # at least half of the neighbours are duplicates
+            bandwidth = float(distances.mean())
+        if bandwidth == 0:
+            return np.ones_like(distances)
+    elif not bandwidth > 0:
+        raise ValueError(f"bandwidth={bandwidth} must be positive, or None for the median.")
+    return np.exp(-0.5 * (distances / bandwidth) ** 2)
+
+
+def _directed_graph(indices: IntArray, values: FloatArray) -> SparseMatrix:
+    n_samples, n_neighbors = indices.shape
+    indptr = np.arange(0, n_samples * n_neighbors + 1, n_neighbors)
+    graph = sp.csr_array((values.ravel(), indices.ravel(), indptr), shape=(n_samples, n_samples))
+    graph.sort_indices()
+    return graph
+
+
+def symmetrize(graph: Any, symmetry: Symmetry = "max") -> SparseMatrix:
+    """One weight for both directions of each edge: their maximum, mean or minimum. O(nk).
+
+    Use it on directed graphs from elsewhere, such as scikit-learn's ``kneighbors_graph``, before
+    they are passed as ``affinity=``.
+    """
+    graph = sp.csr_array(graph)
+    if symmetry == "max":
+        graph = graph.maximum(graph.T)
+    elif symmetry == "mean":
+        graph = (graph + graph.T) / 2
+    elif symmetry == "min":
+        graph = graph.minimum(graph.T)
+    else:
+        raise ValueError(f"symmetry={symmetry!r} is unknown; use 'max', 'mean' or 'min'.")
+    graph = sp.csr_array(graph)
+    graph.eliminate_zeros()
+    return graph
+
+
+def lle_weights(
+    X: Matrix, n_neighbors: int = 5, *, reg: float = 1e-3, neighbors: Neighbors | None = None
+) -> SparseMatrix:
+    """Weights that best rebuild each sample from its neighbours (locally linear embedding).
+
+    Each row minimises ``‖x_i − Σ_j S_ij x_j‖²`` under ``Σ_j S_ij = 1``, with `reg` times the trace
+    of the local Gram matrix added to its diagonal, as in scikit-learn.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse} of shape (n_samples, n_features)
+    n_neighbors : int, default=5
+    reg : float, default=1e-3
+    neighbors : Neighbors or None, default=None
+        Already known neighbours; `n_neighbors` is then unused.
+
+    Returns
+    -------
+    csr_array of shape (n_samples, n_samples)
+        Directed, rows sum to one. O(nk²d + nk³) beyond the search.
+    """
+    if neighbors is None:
+        neighbors = nearest_neighbors(X, n_neighbors)
+    indices = neighbors.indices
+    n_samples, n_neighbors = indices.shape
+    X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    values = np.empty((n_samples, n_neighbors))
+    for rows in row_blocks(n_samples, n_neighbors * X.shape[1]):
+        gram = _local_gram(X, rows, indices[rows])
+        trace = np.trace(gram, axis1=1, axis2=2)
+        ridge = np.where(trace > 0, reg * trace, reg)
+        gram[:, np.arange(n_neighbors), np.arange(n_neighbors)] += ridge[:, None]
+        solution = np.linalg.solve(gram, np.ones((len(gram), n_neighbors, 1)))[:, :, 0]
+        values[rows] = solution / solution.sum(axis=1, keepdims=True)
+    return _directed_graph(indices, values)
+
+
+def _local_gram(X: Matrix, rows: slice, indices: IntArray) -> FloatArray:
+    """Inner products of the differences between each sample and its neighbours."""
+    centres = np.arange(rows.start, rows.stop)
+    if not sp.issparse(X):
+        differences = np.subtract(X[indices], X[centres][:, None], dtype=np.float64)
+        return differences @ differences.transpose(0, 2, 1)
+    # ⟨a − x, b − x⟩ = (‖a − x‖² + ‖b − x‖² − ‖a − b‖²) / 2 needs distances only.
+    n_rows, k = indices.shape
+    to_centre = pair_distances(X, np.repeat(centres, k), indices.ravel()).reshape(n_rows, k)
+    left = np.repeat(indices, k, axis=1).ravel()
+    right = np.tile(indices, k).ravel()
+    between = pair_distances(X, left, right).reshape(n_rows, k, k)
+    return (to_centre[:, :, None] + to_centre[:, None, :] - between) / 2
+
+
+def check_affinity(affinity: Any, n_samples: int) -> SparseMatrix:
+    """A precomputed graph as a CSR array, or an error that says what is wrong with it. O(nnz)."""
+    try:
+        graph = sp.csr_array(affinity, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"affinity must be a sparse or dense matrix of numbers, not "
+            f"{type(affinity).__name__}; build one with tamis.graphs.neighbor_graph."
+        ) from error
+    if graph.shape != (n_samples, n_samples):
+        raise ValueError(
+            f"affinity has shape {graph.shape}, but X has {n_samples} samples: it must be "
+            f"({n_samples}, {n_samples}), computed from the same rows."
+        )
+    if not np.isfinite(graph.data).all():
+        raise ValueError("affinity contains NaN or infinity; its weights must be finite.")
+    if (graph.data < 0).any():
+        raise ValueError("affinity contains negative weights; they must be at least zero.")
+    asymmetry = abs(graph - graph.T)
+    if asymmetry.nnz and asymmetry.max() > 1e-10 * graph.max():
+        raise ValueError(
+            "affinity is not symmetric; pass tamis.graphs.symmetrize(affinity) instead."
+        )
+    if not graph.data.any():
+        raise ValueError("affinity has no edge of positive weight.")
+    graph.eliminate_zeros()
+    return graph
+
+
+def degrees(affinity: SparseMatrix) -> FloatArray:
+    """Sum of the weights at each sample. O(nnz)."""
+    return np.asarray(affinity.sum(axis=1)).ravel()
+
+
+def laplacian(affinity: SparseMatrix) -> SparseMatrix:
+    """``L = D − W``: the graph Laplacian, sparse. O(nnz)."""
+    return sp.csr_array(sp.diags_array(degrees(affinity)) - affinity)
+
+
+def normalized_laplacian(affinity: SparseMatrix) -> SparseMatrix:
+    """``D^-½ (D − W) D^-½``; the rows of samples without an edge are zero. O(nnz)."""
+    scale = sp.diags_array(_inverse_sqrt(degrees(affinity)))
+    return sp.csr_array(scale @ laplacian(affinity) @ scale)
+
+
+def _inverse_sqrt(values: FloatArray) -> FloatArray:
+    return np.divide(1, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
+
+
+def n_components(affinity: SparseMatrix) -> int:
+    """Number of connected components; a sample without an edge is one of its own. O(nnz)."""
+    return int(connected_components(affinity, directed=False, return_labels=False))
+
+
+def dirichlet_energies(affinity: SparseMatrix, X: Matrix) -> FloatArray:
+    """``fᵀLf = Σ_{i<j} w_ij (f_i − f_j)²`` for each column f of X.
+
+    Summed over the edges: nothing cancels, so that the value is as exact for a column near 10⁶ as
+    for one near zero, and sparse `X` stays sparse. O(nnz(W)·d), or O(nnz(W)·nnz(X)/n) for sparse.
+    """
+    upper = sp.coo_array(sp.triu(affinity, k=1))
+    left, right = upper.coords
+    energies = np.zeros(X.shape[1])
+    row_length = max(1, X.nnz // X.shape[0]) if sp.issparse(X) else X.shape[1]
+    for edges in row_blocks(len(left), row_length):
+        weight = upper.data[edges]
+        if sp.issparse(X):
+            difference = sp.csr_array(X[left[edges]] - X[right[edges]])
+            squares = np.repeat(weight, np.diff(difference.indptr)) * difference.data**2.0
+            energies += np.bincount(difference.indices, squares, minlength=X.shape[1])
+        else:
+            difference = np.subtract(X[left[edges]], X[right[edges]], dtype=np.float64)
+            np.square(difference, out=difference)
+            energies += weight @ difference
+    return energies
+
+
+def feature_roughness(affinity: SparseMatrix, X: Matrix, *, centre: bool) -> FloatArray:
+    """``fᵀLf / fᵀDf`` for each column f: how much it varies along the edges, within [0, 2].
+
+    With `centre` the denominator is taken after the weighted mean of f is removed (the numerator
+    never feels it): that is the Laplacian score. Columns with a zero denominator get 2, the worst.
+    Cost as :func:`dirichlet_energies`.
+    """
+    degree = degrees(affinity)
+    mean, scatter = weighted_moments(X, degree)
+    denominator = scatter if centre else scatter + degree.sum() * mean**2
+    ratio = np.full(X.shape[1], 2.0)
+    energies = dirichlet_energies(affinity, X)
+    np.divide(energies, denominator, out=ratio, where=denominator > 0)
+    return ratio.clip(0, 2)
+
+
+def laplacian_eigenvectors(
+    affinity: SparseMatrix, n_vectors: int, *, drop_constant: bool = True
+) -> tuple[FloatArray, FloatArray]:
+    """The smoothest unit eigenvectors of the normalised Laplacian, and their eigenvalues.
+
+    A graph of q components has the eigenvalue 0 q times. Its eigenvectors are known: they are
+    constant (times D^½) on each component. They are written down, not searched for: first the one
+    that is constant everywhere (left out with `drop_constant`), then contrasts that set each
+    component, the largest first, against all larger ones. Lanczos finds the rest, in their
+    orthogonal complement, so that no multiple eigenvalue 0 can mislead it.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n_samples, n_samples)
+        Symmetric and non-negative. Samples without an edge get zeros.
+    n_vectors : int
+        At most the number of samples with an edge, less one if `drop_constant`.
+    drop_constant : bool, default=True
+
+    Returns
+    -------
+    eigenvalues : ndarray of shape (n_vectors,)
+        Ascending, within [0, 2].
+    eigenvectors : ndarray of shape (n_samples, n_vectors)
+        Orthonormal, each with its largest entry positive.
+
+    Notes
+    -----
+    O(nnz) a Lanczos step, O(n·n_vectors) memory; a dense solver for small graphs.
+    """
+    degree = degrees(affinity)
+    connected = np.flatnonzero(degree > 0)
+    available = len(connected) - drop_constant
+    if not 1 <= n_vectors <= available:
+        raise ValueError(
+            f"{n_vectors} eigenvectors were asked of a graph that has {available} "
+            f"({len(connected)} samples have an edge); ask for fewer (n_clusters, n_components)."
+        )
+    indicators = _component_indicators(affinity, degree)
+    vectors = _component_contrasts(indicators, degree, n_vectors + drop_constant)
+    vectors = vectors[:, int(drop_constant) :]
+    values = np.zeros(vectors.shape[1])
+    n_missing = n_vectors - len(values)
+    if n_missing > 0:
+        inner = affinity[connected][:, connected]
+        more_values, more_vectors = _smoothest(
+            inner, degree[connected], indicators[connected], n_missing
+        )
+        padded = np.zeros((len(degree), n_missing))
+        padded[connected] = more_vectors
+        values = np.concatenate([values, more_values])
+        vectors = np.hstack([vectors, padded])
+    largest = np.abs(vectors).argmax(axis=0)
+    signs = np.sign(vectors[largest, np.arange(n_vectors)])
+    return values, vectors * signs
+
+
+def _component_indicators(affinity: SparseMatrix, degree: FloatArray) -> SparseMatrix:
+    """D^½ restricted to each component, as unit columns: a basis of the Laplacian's null space.
+
+    The largest component first, equal sizes in order of their first sample; samples without an
+    edge belong to none. Sparse, one number a sample.
+    """
+    _, component = connected_components(affinity, directed=False)
+    member = np.flatnonzero(degree > 0)
+    _, first, name, size = np.unique(
+        component[member], return_index=True, return_inverse=True, return_counts=True
+    )
+    rank = np.empty(len(size), dtype=np.intp)
+    rank[np.lexsort((first, -size))] = np.arange(len(size))
+    volume = np.bincount(name, degree[member])
+    values = np.sqrt(degree[member] / volume[name])
+    return sp.csr_array((values, (member, rank[name])), shape=(len(degree), len(size)))
+
+
+def _component_contrasts(
+    indicators: SparseMatrix, degree: FloatArray, n_vectors: int
+) -> FloatArray:
+    """The constant vector, then each component against all larger ones: orthonormal columns.
+
+    At most `n_vectors` of them.
+    """
+    volume = (abs(indicators) > 0).T @ degree
+    n_columns = min(n_vectors, len(volume))
+    before = np.cumsum(volume) - volume
+    mixing = np.zeros((len(volume), n_columns))
+    mixing[:, 0] = np.sqrt(volume / volume.sum())
+    for j in range(1, n_columns):
+        # Both sides weigh the same, so that it is orthogonal to all that is constant on 0 … j.
+        mixing[:j, j] = -np.sqrt(volume[:j] * volume[j] / (before[j] * (before[j] + volume[j])))
+        mixing[j, j] = np.sqrt(before[j] / (before[j] + volume[j]))
+    return indicators @ mixing
+
+
+def _smoothest(
+    affinity: SparseMatrix, degree: FloatArray, null_space: SparseMatrix, n_vectors: int
+) -> tuple[FloatArray, FloatArray]:
+    """The eigenpairs of the normalised Laplacian that follow its null space."""
+    n_samples = affinity.shape[0]
+    n_null = null_space.shape[1]
+    scale = sp.diags_array(1 / np.sqrt(degree))
+    similarity = sp.csr_array(scale @ affinity @ scale)
+    if n_samples <= DENSE_EIGEN_MAX or n_null + n_vectors > n_samples // 2:
+        # Shifted to −1.5, below all others, the null space does not come among the largest.
+        shifted = similarity.toarray() - 2.5 * (null_space @ null_space.T).toarray()
+        wanted = (n_samples - n_vectors, n_samples - 1)
+        values, vectors = scipy.linalg.eigh(shifted, subset_by_index=wanted)
+    else:
+
+        def apply(v: FloatArray) -> FloatArray:
+            return similarity @ v - 2.5 * (null_space @ (null_space.T @ v))
+
+        operator = LinearOperator(similarity.shape, matvec=apply, dtype=np.float64)
+        start = np.random.default_rng(0).standard_normal(n_samples)
+        n_basis = min(n_samples, max(2 * n_vectors + 1, 40))
+        values, vectors = eigsh(operator, n_vectors, which="LA", v0=start, ncv=n_basis)
+    order = np.argsort(-values)
+    return (1 - values[order]).clip(0, 2), vectors[:, order]
+
+
+def spectral_embedding(
+    affinity: SparseMatrix, n_components: int, *, drop_constant: bool = True
+) -> tuple[FloatArray, FloatArray]:
+    """The smoothest solutions of ``L y = λ D y`` on a graph (Laplacian eigenmaps).
+
+    Disconnected graphs are handled: only the constant vector is dropped, the vectors that tell the
+    components apart stay; see :func:`laplacian_eigenvectors`.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n_samples, n_samples)
+    n_components : int
+    drop_constant : bool, default=True
+
+    Returns
+    -------
+    eigenvalues : ndarray of shape (n_components,)
+        Ascending.
+    embedding : ndarray of shape (n_samples, n_components)
+        ``YᵀDY = I``; zeros for samples without an edge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.graphs import neighbor_graph, spectral_embedding
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])  # two components
+    >>> eigenvalues, embedding = spectral_embedding(neighbor_graph(X, 1), 1)
+    >>> (embedding > 0).ravel()
+    array([False, False, False,  True,  True,  True])
+    """
+    values, vectors = laplacian_eigenvectors(affinity, n_components, drop_constant=drop_constant)
+    return values, _inverse_sqrt(degrees(affinity))[:, None] * vectors

@@ -1,0 +1,139 @@
+"""What methods there are: their names, families, papers, costs, and what to tune.
+
+Everything that treats methods alike (tests, evaluation, the command line) reads this table. A new
+method is one file in ``tamis.selectors`` and one entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from tamis.base import Selector
+from tamis.selectors.laplacian import LaplacianScore
+from tamis.selectors.pca_score import PCAScore
+from tamis.selectors.random_subset import RandomSubset
+from tamis.selectors.spec import SPEC
+from tamis.selectors.variance import MaxVariance
+
+__all__ = ["METHODS", "Method", "get", "make", "method_of"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One selector and what is known of it.
+
+    Attributes
+    ----------
+    name : str
+        As on the command line.
+    selector : type
+        Its class.
+    family : str
+        What kind of method it is: "baseline" or "score" (one feature at a time).
+    prefers : str
+        The columns it keeps, in a few words.
+    cost : str
+        Its time in n samples and d features.
+    reference : str
+        The paper, or "" for a baseline that needs none.
+    tune : mapping
+        Parameters worth trying and the values to try.
+    lacks : mapping
+        Invariances of :func:`tamis.testing.check_selector` that the method's mathematics does not
+        have, each with the reason.
+    """
+
+    name: str
+    selector: type[Selector]
+    family: str
+    prefers: str
+    cost: str
+    reference: str = ""
+    tune: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    lacks: Mapping[str, str] = field(default_factory=dict)
+
+
+_BANDWIDTHS: Sequence[Any] = (None, 0.1, 1.0, 10.0)
+_NOT_CENTRED = "the features enter uncentred, so that their zero matters"
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        method.name: method
+        for method in (
+            Method(
+                "random_subset",
+                RandomSubset,
+                family="baseline",
+                prefers="any columns, at random",
+                cost="O(nd)",
+                lacks={
+                    "column permutation": "scores are drawn by position, whatever the columns hold",
+                    "duplicated columns": "scores are drawn by position, whatever the columns hold",
+                },
+            ),
+            Method(
+                "max_variance",
+                MaxVariance,
+                family="baseline",
+                prefers="columns that vary most",
+                cost="O(nd)",
+            ),
+            Method(
+                "pca_score",
+                PCAScore,
+                family="score",
+                prefers="columns whose variance the leading components carry",
+                cost="O(nd·min(n, d))",
+                reference="Krzanowski, Applied Statistics 1987",
+                tune={"n_components": (None, 1, 10, 0.9)},
+            ),
+            Method(
+                "laplacian_score",
+                LaplacianScore,
+                family="score",
+                prefers="columns that vary little between neighbouring samples",
+                cost="O(n²d) for the neighbours, O(nkd) for the scores",
+                reference="He, Cai, Niyogi, NIPS 2005",
+                tune={"n_neighbors": (5, 10), "bandwidth": _BANDWIDTHS},
+            ),
+            Method(
+                "spec",
+                SPEC,
+                family="score",
+                prefers="columns that agree with the smooth eigenvectors of the graph",
+                cost="O(n²d) for the neighbours, O(nkd) for the scores",
+                reference="Zhao, Liu, ICML 2007",
+                tune={"style": (1, 2, 3), "bandwidth": _BANDWIDTHS},
+                lacks={"translation": _NOT_CENTRED},
+            ),
+        )
+    }
+)
+
+
+def get(name: str) -> Method:
+    """The method of that name; an error lists the names there are."""
+    try:
+        return METHODS[name]
+    except KeyError:
+        raise ValueError(
+            f"There is no method {name!r}; the methods are {', '.join(METHODS)}."
+        ) from None
+
+
+def make(name: str, **parameters: Any) -> Selector:
+    """A new selector by name.
+
+    >>> from tamis.registry import make
+    >>> make("laplacian_score", n_features_to_select=10)
+    LaplacianScore(n_features_to_select=10)
+    """
+    return get(name).selector(**parameters)
+
+
+def method_of(selector: Selector) -> Method | None:
+    """The entry of a selector's class, or None for a class that is not registered."""
+    return next((m for m in METHODS.values() if m.selector is type(selector)), None)

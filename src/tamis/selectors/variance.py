@@ -1,0 +1,52 @@
+"""Maximum variance: prefers the columns that vary most."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.base import _fit_context
+
+from tamis.base import Selector
+from tamis.columns import variances
+
+
+class MaxVariance(Selector):
+    """Rank features by their variance.
+
+    The simplest baseline, and a strong one where all columns share a unit (pixels, counts). It is
+    meaningless after standardisation, which makes all variances equal.
+
+    Cost: O(nd) time, O(d) memory beyond the data; O(nnz) for sparse input.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep; None keeps half.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Population variances.
+    ranking_ : ndarray of shape (n_features,)
+        1 is the best feature.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    sklearn.feature_selection.VarianceThreshold : Keeps all features above a threshold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from tamis import MaxVariance
+    >>> X = load_iris(as_frame=True).data
+    >>> MaxVariance(n_features_to_select=2).fit(X).get_feature_names_out()
+    array(['sepal length (cm)', 'petal length (cm)'], dtype=object)
+    """
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Compute the variances; `y` is ignored."""
+        X, constant = self._check_input(X)
+        return self._set_scores(variances(X), constant)

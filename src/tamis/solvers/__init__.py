@@ -1,0 +1,1 @@
+"""Numerical engines: they know matrices, never selectors."""
