@@ -205,7 +205,7 @@ class _TileSearch:
         # Twice the classical bound, for the casts to single precision and the norms.
         relative_error = 2 * (product_length + 16) * 2.0**-24
         self._lower_norms = (squared_norms * (1 - relative_error)).astype(np.float32)
-        # Upper minus lower bound of a pair (i, j) is gap[i] + gap[j]; the last term covers underflow.
+        # Upper minus lower bound of a pair is gap[i] + gap[j]; the last term covers underflow.
         self._gap = 2 * relative_error * squared_norms + product_length * 2.0**-120
         if not sp.issparse(X):
             self._table[:, -1] = self._lower_norms

@@ -1,0 +1,32 @@
+"""Fixtures that several test modules share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+
+@pytest.fixture(scope="session")
+def benchmark_set() -> Callable[[str], tuple[Any, np.ndarray]]:
+    """Load a real benchmark set by name: (X, y), or skip when it is not at hand."""
+    folder = os.environ.get("TAMIS_DATA")
+
+    def load(name: str) -> tuple[Any, np.ndarray]:
+        if not folder:
+            pytest.skip("real benchmark sets: set TAMIS_DATA to the folder that holds them")
+        path = Path(folder) / f"{name}.npz"
+        if not path.exists():
+            pytest.skip(f"the benchmark set {name} is not in TAMIS_DATA ({folder})")
+        with np.load(path) as file:
+            if "X" in file:
+                return file["X"].astype(np.float64), file["y"]
+            parts = (file["X_data"].astype(np.float64), file["X_indices"], file["X_indptr"])
+            return sp.csr_array(parts, shape=tuple(file["X_shape"])), file["y"]
+
+    return load
