@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from tamis import metrics
 from tamis.metrics import (
+    _redundancy,
     adjusted_rand_index,
     clustering_accuracy,
     clustering_scores,
@@ -503,12 +503,12 @@ def test_input_is_left_alone(convert):
 def test_blocks_equal_the_whole(monkeypatch, convert, block):
     X = convert(sparse_table(np.random.default_rng(6)))
     whole = redundancy(X)
-    monkeypatch.setattr(metrics, "_BLOCK", block)
+    monkeypatch.setattr(_redundancy, "_BLOCK", block)
     assert redundancy(X) == pytest.approx(whole, rel=1e-12)
 
 
 def test_more_columns_than_one_block():
-    X = np.random.default_rng(7).normal(size=(10, metrics._BLOCK + 50))
+    X = np.random.default_rng(7).normal(size=(10, _redundancy._BLOCK + 50))
     assert redundancy(X) == pytest.approx(reference_redundancy(X), rel=1e-12)
 
 

@@ -24,7 +24,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.preprocessing import normalize
 
-from tamis._neighbors import Neighbors, nearest_neighbors, pair_distances
+from tamis._neighbors import Neighbors, nearest_neighbors
+from tamis._tiles import pair_distances
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.columns import row_blocks, weighted_moments
 
