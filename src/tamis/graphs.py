@@ -10,7 +10,7 @@ Compute a graph once and pass it to any graph method as ``affinity=``:
 >>> LaplacianScore(affinity=affinity).fit(X).ranking_
 array([3, 4, 1, 2])
 >>> SPEC(affinity=affinity, style=3).fit(X).ranking_
-array([4, 3, 2, 1])
+array([3, 4, 2, 1])
 """
 
 from __future__ import annotations

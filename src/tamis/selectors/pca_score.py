@@ -53,7 +53,7 @@ class PCAScore(Selector):
     >>> from tamis import PCAScore
     >>> X = load_iris(as_frame=True).data
     >>> PCAScore(n_features_to_select=2, n_components=1).fit(X).get_feature_names_out()
-    array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+    array(['sepal length (cm)', 'petal length (cm)'], dtype=object)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -1,0 +1,36 @@
+"""The example scripts run as they stand and show what they promise."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def run(script: str, *arguments: str) -> str:
+    command = [sys.executable, "-W", "error", str(EXAMPLES / script), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_digits_demo_shows_twenty_pixels_of_each_method_and_draws_them(tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "pictures" / "digits.png"
+    text = run("digits.py", "--output", str(picture))
+    from tamis.registry import METHODS
+
+    assert text.count("██") == 20 * len(METHODS)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_example_of_an_own_method_passes_every_check():
+    from tamis.testing import CHECKS
+
+    outcomes = run("own_method.py").splitlines()
+    assert len(outcomes) == len(CHECKS)
+    assert sum(line.endswith("passed") for line in outcomes) >= len(CHECKS) - 2
