@@ -119,7 +119,8 @@ def nearest_neighbors(
     first, group = _group_equal_rows(X)
     n_distinct = len(first)
     distinct = X if n_distinct == n_samples else X[first]
-    use_tree = not sp.issparse(X) and n_distinct >= KD_TREE_MIN_SAMPLES * 2.0 ** X.shape[1]
+    few_columns = X.shape[1] <= np.log2(n_distinct / KD_TREE_MIN_SAMPLES)
+    use_tree = few_columns and not sp.issparse(X)
     if n_distinct == 1:
         indices, squared = np.empty((1, 0), dtype=np.intp), np.empty((1, 0))
     elif use_tree:

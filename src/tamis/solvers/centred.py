@@ -1,0 +1,62 @@
+"""A table minus its column means, as an operator: a copy if dense, implicit if sparse."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import FloatArray, IntArray, Matrix
+from tamis.columns import weighted_moments
+
+
+class Centred:
+    """The centred table X, in float64.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+        A dense table is copied and centred. A sparse one is kept as it is, and its means are
+        subtracted from every product.
+    """
+
+    def __init__(self, X: Matrix) -> None:
+        self.is_sparse = sp.issparse(X)
+        self.shape: tuple[int, int] = X.shape
+        self._mean = weighted_moments(X, np.ones(X.shape[0]))[0]
+        self._X = sp.csr_array(X, dtype=np.float64) if self.is_sparse else X - self._mean
+
+    def times(self, V: FloatArray) -> FloatArray:
+        """``XV``, for a vector or for columns."""
+        product = self._X @ V
+        return product - self._mean @ V if self.is_sparse else product
+
+    def transposed_times(self, U: FloatArray) -> FloatArray:
+        """``XᵀU``, for a vector or for columns."""
+        product = self._X.T @ U
+        if self.is_sparse:
+            product -= np.multiply.outer(self._mean, U.sum(axis=0))
+        return product
+
+    def columns(self, chosen: IntArray) -> FloatArray:
+        """The chosen columns, dense."""
+        if self.is_sparse:
+            return self._X[:, chosen].toarray() - self._mean[chosen]
+        return self._X[:, chosen]
+
+    def gram_of_features(self) -> FloatArray:
+        """``XᵀX``, d × d. O(nd²)."""
+        if not self.is_sparse:
+            return self._X.T @ self._X
+        gram = (self._X.T @ self._X).toarray()
+        return gram - self.shape[0] * np.outer(self._mean, self._mean)
+
+    def gram_of_samples(self, weights: FloatArray | None = None) -> FloatArray:
+        """``X diag(weights) Xᵀ``, n × n. O(n²d)."""
+        weights = np.ones(self.shape[1]) if weights is None else weights
+        scaled = self._X * np.sqrt(weights)  # columns, of a sparse array too
+        gram = scaled @ scaled.T
+        if not self.is_sparse:
+            return gram
+        weighted_mean = weights * self._mean
+        cross = self._X @ weighted_mean
+        return gram.toarray() - cross[:, None] - cross + weighted_mean @ self._mean
