@@ -3,16 +3,24 @@
 from importlib.metadata import version
 
 from tamis.base import GraphSelector, Selector
+from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
+from tamis.selectors.mcfs import MCFS
+from tamis.selectors.mrsf import MRSF
 from tamis.selectors.pca_score import PCAScore
 from tamis.selectors.random_subset import RandomSubset
 from tamis.selectors.spec import SPEC
+from tamis.selectors.udfs import UDFS
 from tamis.selectors.variance import MaxVariance
 
 __version__ = version("tamis")
 
 __all__ = [
+    "JELSR",
+    "MCFS",
+    "MRSF",
     "SPEC",
+    "UDFS",
     "GraphSelector",
     "LaplacianScore",
     "MaxVariance",

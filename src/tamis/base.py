@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -9,6 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -51,6 +53,9 @@ class Selector(SelectorMixin, BaseEstimator):
 
     scores_: FloatArray
     ranking_: IntArray
+    objective_: FloatArray
+    n_iter_: int
+    max_iter: int
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -113,8 +118,16 @@ class Selector(SelectorMixin, BaseEstimator):
         return X, lowest == highest
 
     def _check_sample_counts(self, n_samples: int) -> None:
-        """Refuse more clusters than samples."""
-        _refuse_above("n_clusters", getattr(self, "n_clusters", None), n_samples, n_samples)
+        """Refuse more clusters than samples, and more neighbours than other samples."""
+        limits = {"n_clusters": n_samples, "n_neighbors": n_samples - 1}
+        if getattr(self, "affinity", None) is not None:
+            del limits["n_neighbors"]
+        for name, most in limits.items():
+            value = getattr(self, name, None)
+            if value is not None and value > most:
+                raise ValueError(
+                    f"{name}={value} is too large for n_samples={n_samples}; use at most {most}."
+                )
 
     def _set_scores(self, scores: FloatArray, constant: BoolArray) -> Self:
         """Keep the scores, put constant features at the bottom, and rank."""
@@ -125,6 +138,18 @@ class Selector(SelectorMixin, BaseEstimator):
         self.ranking_ = np.empty(len(scores), dtype=np.intp)
         self.ranking_[best_first] = np.arange(1, len(scores) + 1)
         return self
+
+    def _set_path(self, objective: FloatArray, converged: bool) -> None:
+        """Keep the objective of each iteration; warn if there were too few of them."""
+        self.objective_ = objective
+        self.n_iter_ = len(objective)
+        if not converged:
+            warnings.warn(
+                f"{type(self).__name__} did not converge in max_iter={self.max_iter} iterations; "
+                "raise max_iter, or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _n_selected(self) -> int:
         wanted, n_features = self.n_features_to_select, self.n_features_in_
@@ -196,12 +221,6 @@ class GraphSelector(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_sample_counts(self, n_samples: int) -> None:
-        """Refuse more clusters than samples, and more neighbours than other samples."""
-        super()._check_sample_counts(n_samples)
-        if self.affinity is None:
-            _refuse_above("n_neighbors", self.n_neighbors, n_samples - 1, n_samples)
-
     def _sample_graph(self, X: Matrix) -> SparseMatrix:
         """The precomputed `affinity`, checked, or the neighbour graph of X."""
         if self.affinity is not None:
@@ -213,13 +232,6 @@ class GraphSelector(Selector):
             bandwidth=self.bandwidth,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
-        )
-
-
-def _refuse_above(name: str, value: int | None, most: int, n_samples: int) -> None:
-    if value is not None and value > most:
-        raise ValueError(
-            f"{name}={value} is too large for n_samples={n_samples}; use at most {most}."
         )
 
 

@@ -38,6 +38,8 @@ __all__ = [
     "laplacian",
     "laplacian_eigenvectors",
     "lle_weights",
+    "local_gram",
+    "local_sets",
     "n_components",
     "nearest_neighbors",
     "neighbor_graph",
@@ -195,7 +197,7 @@ def lle_weights(
     X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
     values = np.empty((n_samples, n_neighbors))
     for rows in row_blocks(n_samples, n_neighbors * X.shape[1]):
-        gram = _local_gram(X, rows, indices[rows])
+        gram = local_gram(X, np.arange(rows.start, rows.stop), indices[rows])
         trace = np.trace(gram, axis1=1, axis2=2)
         ridge = np.where(trace > 0, reg * trace, reg)
         gram[:, np.arange(n_neighbors), np.arange(n_neighbors)] += ridge[:, None]
@@ -204,19 +206,51 @@ def lle_weights(
     return _directed_graph(indices, values)
 
 
-def _local_gram(X: Matrix, rows: slice, indices: IntArray) -> FloatArray:
-    """Inner products of the differences between each sample and its neighbours."""
-    centres = np.arange(rows.start, rows.stop)
+def local_gram(X: Matrix, centres: IntArray, indices: IntArray) -> FloatArray:
+    """Inner products of the differences between samples and their neighbours. O(mk²d).
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+    centres : ndarray of shape (m,)
+    indices : ndarray of shape (m, k)
+        The neighbours of each centre.
+
+    Returns
+    -------
+    ndarray of shape (m, k, k)
+    """
     if not sp.issparse(X):
         differences = np.subtract(X[indices], X[centres][:, None], dtype=np.float64)
         return differences @ differences.transpose(0, 2, 1)
     # ⟨a − x, b − x⟩ = (‖a − x‖² + ‖b − x‖² − ‖a − b‖²) / 2 needs distances only.
-    n_rows, k = indices.shape
-    to_centre = pair_distances(X, np.repeat(centres, k), indices.ravel()).reshape(n_rows, k)
+    m, k = indices.shape
+    to_centre = pair_distances(X, np.repeat(centres, k), indices.ravel()).reshape(m, k)
     left = np.repeat(indices, k, axis=1).ravel()
     right = np.tile(indices, k).ravel()
-    between = pair_distances(X, left, right).reshape(n_rows, k, k)
+    between = pair_distances(X, left, right).reshape(m, k, k)
     return (to_centre[:, :, None] + to_centre[:, None, :] - between) / 2
+
+
+def local_sets(affinity: SparseMatrix) -> list[tuple[IntArray, IntArray]]:
+    """The neighbours of each sample in a graph, grouped by their number. O(nnz).
+
+    Returns
+    -------
+    list of (centres, indices)
+        For each number k of neighbours that occurs: the m samples that have k, and their
+        neighbours, of shape (m, k). Samples without a neighbour are left out.
+    """
+    edges = sp.coo_array(affinity)
+    row, column = edges.coords
+    proper = (row != column) & (edges.data != 0)
+    graph = sp.csr_array((edges.data[proper], (row[proper], column[proper])), shape=edges.shape)
+    counts = np.diff(graph.indptr)
+    sets = []
+    for k in np.unique(counts[counts > 0]):
+        centres = np.flatnonzero(counts == k)
+        sets.append((centres, graph.indices[graph.indptr[centres][:, None] + np.arange(k)]))
+    return sets
 
 
 def check_affinity(affinity: Any, n_samples: int) -> SparseMatrix:
@@ -372,17 +406,17 @@ def laplacian_eigenvectors(
 def _component_indicators(affinity: SparseMatrix, degree: FloatArray) -> SparseMatrix:
     """D^½ restricted to each component, as unit columns: a basis of the Laplacian's null space.
 
-    The largest component first, equal sizes in order of their first sample; samples without an
-    edge belong to none. Sparse, one number a sample.
+    The largest component first, equal sizes by the sum of their degrees, so that the order of the
+    samples plays no part; samples without an edge belong to none. Sparse, one number a sample.
     """
     _, component = connected_components(affinity, directed=False)
     member = np.flatnonzero(degree > 0)
     _, first, name, size = np.unique(
         component[member], return_index=True, return_inverse=True, return_counts=True
     )
-    rank = np.empty(len(size), dtype=np.intp)
-    rank[np.lexsort((first, -size))] = np.arange(len(size))
     volume = np.bincount(name, degree[member])
+    rank = np.empty(len(size), dtype=np.intp)
+    rank[np.lexsort((first, -volume, -size))] = np.arange(len(size))
     values = np.sqrt(degree[member] / volume[name])
     return sp.csr_array((values, (member, rank[name])), shape=(len(degree), len(size)))
 

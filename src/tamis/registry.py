@@ -12,10 +12,14 @@ from types import MappingProxyType
 from typing import Any
 
 from tamis.base import Selector
+from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
+from tamis.selectors.mcfs import MCFS
+from tamis.selectors.mrsf import MRSF
 from tamis.selectors.pca_score import PCAScore
 from tamis.selectors.random_subset import RandomSubset
 from tamis.selectors.spec import SPEC
+from tamis.selectors.udfs import UDFS
 from tamis.selectors.variance import MaxVariance
 
 __all__ = ["METHODS", "Method", "get", "make", "method_of"]
@@ -32,7 +36,7 @@ class Method:
     selector : type
         Its class.
     family : str
-        What kind of method it is: "baseline" or "score" (one feature at a time).
+        What kind of method it is: "baseline", "score" (one feature at a time) or "spectral".
     prefers : str
         The columns it keeps, in a few words.
     cost : str
@@ -108,6 +112,48 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 reference="Zhao, Liu, ICML 2007",
                 tune={"style": (1, 2, 3), "bandwidth": _BANDWIDTHS},
                 lacks={"translation": _NOT_CENTRED},
+            ),
+            Method(
+                "mcfs",
+                MCFS,
+                family="spectral",
+                prefers="columns that rebuild one spectral eigenvector after the other",
+                cost="O(n²d) for the neighbours, O(ndp) for p features entered",
+                reference="Cai, Zhang, He, KDD 2010",
+                tune={"n_clusters": (5, 10), "n_neighbors": (5, 10), "bandwidth": _BANDWIDTHS},
+                lacks={
+                    "duplicated columns": "of two equal columns the second can no longer enter",
+                },
+            ),
+            Method(
+                "mrsf",
+                MRSF,
+                family="spectral",
+                prefers="few columns that together rebuild the spectral embedding",
+                cost="O(n²d) for the neighbours, O(np²) for p features kept",
+                reference="Zhao, Wang, Liu, AAAI 2010",
+                tune={"alpha": (0.2, 0.3, 0.4, 0.5, 0.6), "n_clusters": (5, 10)},
+                lacks={
+                    "duplicated columns": "one of two equal columns does the work of both",
+                },
+            ),
+            Method(
+                "udfs",
+                UDFS,
+                family="spectral",
+                prefers="columns from which a linear map tells neighbours apart",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) an iteration",
+                reference="Yang, Shen, Ma, Huang, Zhou, IJCAI 2011",
+                tune={"gamma": (1e-6, 1e-3, 0.1, 1.0, 1e3), "reg": (1e-3, 1.0, 1e3)},
+            ),
+            Method(
+                "jelsr",
+                JELSR,
+                family="spectral",
+                prefers="columns that rebuild an embedding learned to suit them",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) an iteration",
+                reference="Hou, Nie, Yi, Wu, IJCAI 2011",
+                tune={"alpha": (1e-3, 0.1, 1.0, 10.0), "beta": (1e-3, 0.1, 1.0, 10.0)},
             ),
         )
     }

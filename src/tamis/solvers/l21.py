@@ -1,0 +1,215 @@
+"""Problems with an l2,1 penalty: regression, and quadratic forms under WᵀW = I."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import MultiTaskLasso
+
+from tamis._typing import FloatArray
+from tamis.solvers.centred import Centred
+from tamis.solvers.eigen import WeightedGram
+
+# Smoothing of the row norms, sqrt(‖w‖² + ζ): 1e-8 on the norm of a row of an orthonormal W.
+SMOOTHING = 1e-16
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What an l2,1 solver returns.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features, n_targets)
+    objective : ndarray
+        The objective after each iteration.
+    converged : bool
+    optimality : float
+        How far the solution is from its first-order conditions, relative; 0 is optimal.
+    how : str
+        The algorithm that was used and why.
+    """
+
+    coef: FloatArray
+    objective: FloatArray
+    converged: bool
+    optimality: float
+    how: str
+
+
+@dataclass(frozen=True)
+class RegressionSolution(Solution):
+    """A solution that also says, for rows that are zero, how close they are to entering: [0, 1]."""
+
+    nearness: FloatArray
+
+
+def row_norms(W: FloatArray) -> FloatArray:
+    """Euclidean norms of the rows."""
+    return np.sqrt(np.einsum("ij,ij->i", W, W))
+
+
+def smoothed_norms(W: FloatArray, smoothing: float) -> FloatArray:
+    """``sqrt(‖w_i‖² + ζ)``: the smoothed row norms that the reweighting descends exactly."""
+    return np.sqrt(np.einsum("ij,ij->i", W, W) + smoothing)
+
+
+def orthonormal_l21(
+    M: WeightedGram, gamma: float, n_columns: int, *, max_iter: int, tol: float
+) -> Solution:
+    """Minimise ``Tr(WᵀMW) + γ Σ_i sqrt(‖w_i‖² + ζ)`` under ``WᵀW = I``, by reweighting.
+
+    Each step takes the smallest eigenvectors of ``M + γ diag(1/(2 sqrt(‖w_i‖² + ζ)))``, which
+    minimise a majorant: the objective never rises.
+
+    Where M is singular the first step must not start from equal weights: the null space is then
+    the degenerate answer, and rounding chooses within it. Rows start at ``M_ii^-½`` instead.
+    """
+    norms = np.ones(M.size)
+    if M.is_singular():
+        diagonal = M.diagonal
+        floor = diagonal[diagonal > 0].min(initial=1.0)
+        norms = 1 / np.sqrt(np.maximum(diagonal, floor))
+        norms *= np.sqrt(n_columns / (norms @ norms))
+
+    W = None
+    objective: list[float] = []
+    converged = False
+    pairs = None
+    for _ in range(max_iter):
+        pairs = M.smallest(gamma / (2 * norms), n_columns, start=W)
+        W = pairs.vectors
+        norms = smoothed_norms(W, SMOOTHING)
+        objective.append(float(np.einsum("ij,ij->", W, M @ W) + gamma * norms.sum()))
+        if len(objective) > 1 and objective[-2] - objective[-1] < tol * abs(objective[-1]):
+            converged = True
+            break
+    assert W is not None
+    assert pairs is not None
+    gradient = M @ W + gamma / 2 * W / norms[:, None]
+    stationarity = gradient - W @ (W.T @ gradient)
+    optimality = np.linalg.norm(stationarity) / np.linalg.norm(gradient)
+    how = f"{pairs.method}: {pairs.reason}"
+    return Solution(W, np.array(objective), converged, float(optimality), how)
+
+
+def largest_useful_penalty(X: Centred, Y: FloatArray) -> float:
+    """The smallest penalty at which the solution of :func:`l21_regression` is zero."""
+    return 2 * float(row_norms(X.transposed_times(Y)).max())
+
+
+def l21_regression(
+    X: Centred, Y: FloatArray, penalty: float, *, tol: float = 1e-6, max_iter: int = 10_000
+) -> RegressionSolution:
+    """Minimise ``‖XW − Y‖² + penalty·‖W‖21`` to its optimality conditions.
+
+    Block coordinate descent (scikit-learn's) on a working set of features, in a form that has as
+    many rows as the set has features: with ``G = XᵀX = RᵀR`` the objective is, up to a constant,
+    ``‖RW − R^-ᵀXᵀY‖² + penalty·‖W‖21``. Features that violate the conditions join the set until
+    none does.
+
+    Parameters
+    ----------
+    X : Centred
+    Y : ndarray of shape (n_samples, n_targets)
+    penalty : float
+        Positive.
+    tol : float, default=1e-6
+        Allowed violation of the optimality conditions, as a fraction of the penalty.
+    max_iter : int, default=10000
+        Epochs of coordinate descent for each working set.
+
+    Notes
+    -----
+    O(np² + p²·epochs) for a working set of p features, O(nd) a check of all features, O(np + p²)
+    memory.
+    """
+    n_features = X.shape[1]
+    correlation = X.transposed_times(Y)
+    W = np.zeros_like(correlation)
+    strength = 2 * row_norms(correlation)
+    total = float(np.einsum("ij,ij->", Y, Y))
+    objective = [total]
+    working = np.flatnonzero(strength > penalty)  # empty where W = 0 is optimal
+    violation = np.inf
+    n_rounds = 0
+    while len(working):
+        n_rounds += 1
+        room = min(n_features, max(100, 2 * np.count_nonzero(W.any(axis=1)), 2 * len(working)))
+        working = np.union1d(working, np.argsort(-strength, kind="stable")[:room])
+        W[working] = _working_set_solution(
+            X.columns(working), correlation[working], penalty, tol, max_iter
+        )
+        image = X.columns(working) @ W[working]
+        gradient = 2 * (correlation - X.transposed_times(image))
+        strength = row_norms(gradient)
+        objective.append(float(np.linalg.norm(image - Y) ** 2 + penalty * row_norms(W).sum()))
+        violations = kkt_violations(W, gradient, penalty)
+        violation = violations.max()
+        outside = np.setdiff1d(np.flatnonzero(violations > tol * penalty), working)
+        if len(outside) == 0 or n_rounds == 50:
+            break
+        working = np.union1d(np.flatnonzero(W.any(axis=1)), outside)
+    optimality = violation / penalty if len(working) else 0.0
+    how = f"block coordinate descent on working sets, {n_rounds} rounds"
+    nearness = strength / penalty if penalty > 0 else np.zeros(n_features)
+    converged = optimality <= tol
+    return RegressionSolution(W, np.array(objective), converged, float(optimality), how, nearness)
+
+
+def kkt_violations(W: FloatArray, gradient: FloatArray, penalty: float) -> FloatArray:
+    """How far each row is from optimality; `gradient` is ``2Xᵀ(Y − XW)``.
+
+    A row in the support must have ``gradient = penalty·w/‖w‖``, any other ``‖gradient‖ ≤ penalty``.
+    """
+    norms = row_norms(W)
+    support = norms > 0
+    violations = np.maximum(row_norms(gradient) - penalty, 0)
+    direction = W[support] / norms[support, None]
+    violations[support] = row_norms(gradient[support] - penalty * direction)
+    return violations
+
+
+def _working_set_solution(
+    columns: FloatArray, correlation: FloatArray, penalty: float, tol: float, max_iter: int
+) -> FloatArray:
+    gram = columns.T @ columns
+    values, vectors = scipy.linalg.eigh(gram)
+    kept = values > values[-1] * len(values) * np.finfo(float).eps  # equal columns make it singular
+    root = np.sqrt(values[kept])
+    design = np.asfortranarray((vectors[:, kept] * root).T)
+    target = (vectors[:, kept] / root).T @ correlation
+    n_rows = len(design)
+    lasso = MultiTaskLasso(
+        alpha=penalty / (2 * n_rows),
+        fit_intercept=False,
+        max_iter=max_iter,
+        tol=tol * 1e-6,
+        random_state=0,  # else a seed is drawn from numpy's global generator
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the conditions are checked outside
+        return lasso.fit(design, target).coef_.T
+
+
+def scores_with_order_of_entry(norms: FloatArray, nearness: FloatArray) -> FloatArray:
+    """Row norms, and below them an order for the rows that are zero.
+
+    Parameters
+    ----------
+    norms : ndarray of shape (n_features,)
+    nearness : ndarray of shape (n_features,)
+        How close a row is to entering the support, in [0, 1].
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        `norms` where they are positive; elsewhere `nearness` times the smallest positive norm.
+    """
+    positive = norms > 0
+    smallest = norms[positive].min(initial=np.inf) if positive.any() else 1.0
+    return np.where(positive, norms, smallest * nearness.clip(0, 1 - 1e-9))
