@@ -56,8 +56,8 @@ class JELSR(Selector):
         Ridge of the reconstruction weights, as a fraction of the trace of the local Gram matrix.
     affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
         A precomputed symmetric graph; L is then its Laplacian D − W.
-    max_iter : int, default=100
-    tol : float, default=1e-6
+    max_iter : int, default=200
+    tol : float, default=1e-5
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
     n_jobs : int or None, default=None
         Threads of the neighbour search where it uses a tree.
@@ -131,8 +131,8 @@ class JELSR(Selector):
         beta: float = 1.0,
         lle_reg: float = 1e-3,
         affinity: Any = None,
-        max_iter: int = 100,
-        tol: float = 1e-6,
+        max_iter: int = 200,
+        tol: float = 1e-5,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -16,6 +16,8 @@ from tamis.solvers.eigen import WeightedGram
 
 # Smoothing of the row norms, sqrt(‖w‖² + ζ): 1e-8 on the norm of a row of an orthonormal W.
 SMOOTHING = 1e-16
+# Features with which a regression starts; as many are added as are kept, at least this many.
+FIRST_WORKING_SET = 100
 
 
 @dataclass(frozen=True)
@@ -128,35 +130,37 @@ def l21_regression(
     O(np² + p²·epochs) for a working set of p features, O(nd) a check of all features, O(np + p²)
     memory.
     """
-    n_features = X.shape[1]
     correlation = X.transposed_times(Y)
     W = np.zeros_like(correlation)
     strength = 2 * row_norms(correlation)
-    total = float(np.einsum("ij,ij->", Y, Y))
-    objective = [total]
-    working = np.flatnonzero(strength > penalty)  # empty where W = 0 is optimal
-    violation = np.inf
+    objective = [float(np.einsum("ij,ij->", Y, Y))]
+    violations = np.maximum(strength - penalty, 0)
+    working = np.empty(0, dtype=np.intp)
     n_rounds = 0
-    while len(working):
+    accuracy = 1e-3 * tol
+    while violations.max() > tol * penalty and n_rounds < 100:
         n_rounds += 1
-        room = min(n_features, max(100, 2 * np.count_nonzero(W.any(axis=1)), 2 * len(working)))
-        working = np.union1d(working, np.argsort(-strength, kind="stable")[:room])
+        outside = np.setdiff1d(np.flatnonzero(violations > tol * penalty), working)
+        if len(outside):
+            worst_first = outside[np.argsort(-violations[outside], kind="stable")]
+            support = np.flatnonzero(W.any(axis=1))
+            working = np.union1d(support, worst_first[: max(FIRST_WORKING_SET, len(support))])
+        else:
+            accuracy *= 1e-2  # all that matters is in the set, but is not solved well enough
+        columns = X.columns(working)
         W[working] = _working_set_solution(
-            X.columns(working), correlation[working], penalty, tol, max_iter
+            columns, correlation[working], penalty, W[working], accuracy, max_iter
         )
-        image = X.columns(working) @ W[working]
+        image = columns @ W[working]
         gradient = 2 * (correlation - X.transposed_times(image))
         strength = row_norms(gradient)
         objective.append(float(np.linalg.norm(image - Y) ** 2 + penalty * row_norms(W).sum()))
         violations = kkt_violations(W, gradient, penalty)
-        violation = violations.max()
-        outside = np.setdiff1d(np.flatnonzero(violations > tol * penalty), working)
-        if len(outside) == 0 or n_rounds == 50:
+        if accuracy < 1e-15:
             break
-        working = np.union1d(np.flatnonzero(W.any(axis=1)), outside)
-    optimality = violation / penalty if len(working) else 0.0
+    optimality = violations.max() / penalty if penalty > 0 else 0.0
     how = f"block coordinate descent on working sets, {n_rounds} rounds"
-    nearness = strength / penalty if penalty > 0 else np.zeros(n_features)
+    nearness = strength / penalty if penalty > 0 else np.zeros(X.shape[1])
     converged = optimality <= tol
     return RegressionSolution(W, np.array(objective), converged, float(optimality), how, nearness)
 
@@ -175,7 +179,12 @@ def kkt_violations(W: FloatArray, gradient: FloatArray, penalty: float) -> Float
 
 
 def _working_set_solution(
-    columns: FloatArray, correlation: FloatArray, penalty: float, tol: float, max_iter: int
+    columns: FloatArray,
+    correlation: FloatArray,
+    penalty: float,
+    start: FloatArray,
+    accuracy: float,
+    max_iter: int,
 ) -> FloatArray:
     gram = columns.T @ columns
     values, vectors = scipy.linalg.eigh(gram)
@@ -188,9 +197,11 @@ def _working_set_solution(
         alpha=penalty / (2 * n_rows),
         fit_intercept=False,
         max_iter=max_iter,
-        tol=tol * 1e-6,
+        tol=accuracy,
         random_state=0,  # else a seed is drawn from numpy's global generator
+        warm_start=True,
     )
+    lasso.coef_ = np.asfortranarray(start.T)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the conditions are checked outside
         return lasso.fit(design, target).coef_.T
