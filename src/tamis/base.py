@@ -20,7 +20,7 @@ from tamis.columns import describe_columns, extent
 from tamis.graphs import Weights, check_affinity, neighbor_graph
 
 # Squares, and sums of squares, of larger numbers would overflow.
-LARGEST_VALUE = 1e140
+LARGEST_VALUE = 1e100
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -110,7 +110,9 @@ class Selector(SelectorMixin, BaseEstimator):
         )
         if sp.issparse(X):
             X = sp.csr_array(X)
-            X.sum_duplicates()
+            if not X.has_canonical_format:
+                X = X.copy()  # the arrays are the caller's, and may be read-only
+                X.sum_duplicates()
         lowest, highest = extent(X)
         _refuse_unusable_values(lowest, highest, getattr(self, "feature_names_in_", None))
         self._n_selected()
@@ -162,12 +164,12 @@ class Selector(SelectorMixin, BaseEstimator):
                     f"use a number from 1 to {n_features}."
                 )
             return int(wanted)
-        if not 0 < wanted <= 1:
-            raise ValueError(f"n_features_to_select={wanted} as a fraction must be in (0, 1].")
+        if not (isinstance(wanted, Real) and 0 < wanted <= 1):
+            raise ValueError(f"n_features_to_select={wanted!r} as a fraction must be in (0, 1].")
         return max(1, int(wanted * n_features))
 
     def _get_support_mask(self) -> BoolArray:
-        check_is_fitted(self)
+        check_is_fitted(self, "ranking_")
         return self.ranking_ <= self._n_selected()
 
 
@@ -243,12 +245,14 @@ def _refuse_text_columns(X: Any) -> None:
         text = [
             name
             for name, dtype in frame.schema.items()
-            if not dtype.is_numeric() and dtype != nw.Boolean and not _parses(frame[name])
+            if not (dtype.is_numeric() or dtype == nw.Boolean)
+            and (dtype.is_temporal() or dtype.is_nested() or not _parses(frame[name], False))
         ]
         bad = [names.index(name) for name in text]
-    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSMm":
         names = None
-        bad = [j for j in range(X.shape[1]) if not _parses(X[:, j])]
+        dates = X.dtype.kind in "Mm"
+        bad = [j for j in range(X.shape[1]) if dates or not _parses(X[:, j], True)]
     else:
         return
     if bad:
@@ -258,14 +262,20 @@ def _refuse_text_columns(X: Any) -> None:
         )
 
 
-def _parses(column: Any) -> bool:
-    """Whether a column of objects can be read as numbers; a wrong type is left to numpy."""
+def _parses(column: Any, wrong_type: bool) -> bool:
+    """Whether a column of objects can be read as numbers.
+
+    `wrong_type` answers for objects that are neither numbers nor text: scikit-learn wants numpy's
+    own error for those of an array.
+    """
     try:
-        np.asarray(column, dtype=np.float64)
-    except ValueError:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            np.asarray(column, dtype=np.float64)
+    except (ValueError, np.exceptions.ComplexWarning):
         return False
     except TypeError:
-        return True
+        return wrong_type
     return True
 
 

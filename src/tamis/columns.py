@@ -54,8 +54,11 @@ def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatA
 
         mean = column_sums(row_weights * X.data) / total
         scatter = column_sums(row_weights * (X.data - mean[X.indices]) ** 2)
-        # The zeros that are not stored deviate from the mean by the mean itself.
-        return mean, scatter + (total - column_sums(row_weights)).clip(min=0) * mean**2
+        # The zeros that are not stored deviate from the mean by the mean itself. Where none is
+        # missing, the difference of the two sums would be rounding, times a large mean.
+        n_stored = np.bincount(X.indices, minlength=n_features)
+        missing = np.where(n_stored < X.shape[0], total - column_sums(row_weights), 0)
+        return mean, scatter + missing.clip(min=0) * mean**2
 
     mean = np.zeros(n_features)
     scatter = np.zeros(n_features)

@@ -53,6 +53,8 @@ Symmetry = Literal["max", "mean", "min"]
 
 # Below this many samples a dense eigensolver is faster than Lanczos, and always converges.
 DENSE_EIGEN_MAX = 400
+# Edges of less relative weight do not count for the eigenvectors.
+NEGLIGIBLE_WEIGHT = 1e-8
 
 
 def neighbor_graph(
@@ -138,7 +140,13 @@ def _heat(distances: FloatArray, bandwidth: float | None) -> FloatArray:
             return np.ones_like(distances)
     elif not bandwidth > 0:
         raise ValueError(f"bandwidth={bandwidth} must be positive, or None for the median.")
-    return np.exp(-0.5 * (distances / bandwidth) ** 2)
+    weights = np.exp(-0.5 * (distances / bandwidth) ** 2)
+    if not weights.any():
+        raise ValueError(
+            f"bandwidth={bandwidth:g} leaves no edge: the nearest neighbours are "
+            f"{distances.min():.3g} or more apart; use a larger one, or None for the median."
+        )
+    return weights
 
 
 def _directed_graph(indices: IntArray, values: FloatArray) -> SparseMatrix:
@@ -339,10 +347,12 @@ def feature_roughness(affinity: SparseMatrix, X: Matrix, *, centre: bool) -> Flo
     """
     degree = degrees(affinity)
     mean, scatter = weighted_moments(X, degree)
-    denominator = scatter if centre else scatter + degree.sum() * mean**2
+    squared_norm = scatter + degree.sum() * mean**2
+    denominator = scatter if centre else squared_norm
     ratio = np.full(X.shape[1], 2.0)
     energies = dirichlet_energies(affinity, X)
-    np.divide(energies, denominator, out=ratio, where=denominator > 0)
+    # The scatter of a column that is constant on all samples with an edge is a rounding error.
+    np.divide(energies, denominator, out=ratio, where=denominator > 1e-28 * squared_norm)
     return ratio.clip(0, 2)
 
 
@@ -376,6 +386,7 @@ def laplacian_eigenvectors(
     -----
     O(nnz) a Lanczos step, O(n·n_vectors) memory; a dense solver for small graphs.
     """
+    affinity = _without_negligible_edges(affinity)
     degree = degrees(affinity)
     connected = np.flatnonzero(degree > 0)
     available = len(connected) - drop_constant
@@ -401,6 +412,21 @@ def laplacian_eigenvectors(
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(n_vectors)])
     return values, vectors * signs
+
+
+def _without_negligible_edges(affinity: SparseMatrix) -> SparseMatrix:
+    """The graph without the edges that an eigensolver cannot see. O(nnz).
+
+    Heat weights span hundreds of digits. Parts that hang together by edges of relative weight
+    ``w_ij / sqrt(d_i d_j)`` below 1e-8 alone have eigenvalues that are zero but for rounding;
+    without those edges they are components like others.
+    """
+    root = np.sqrt(degrees(affinity))
+    edges = sp.coo_array(affinity)
+    left, right = edges.coords
+    visible = edges.data > NEGLIGIBLE_WEIGHT * root[left] * root[right]
+    kept = (edges.data[visible], (left[visible], right[visible]))
+    return sp.csr_array(kept, shape=affinity.shape)
 
 
 def _component_indicators(affinity: SparseMatrix, degree: FloatArray) -> SparseMatrix:
@@ -430,12 +456,13 @@ def _component_contrasts(
     """
     volume = (abs(indicators) > 0).T @ degree
     n_columns = min(n_vectors, len(volume))
-    before = np.cumsum(volume) - volume
+    before = np.concatenate([[0.0], np.cumsum(volume)[:-1]])
     mixing = np.zeros((len(volume), n_columns))
     mixing[:, 0] = np.sqrt(volume / volume.sum())
     for j in range(1, n_columns):
         # Both sides weigh the same, so that it is orthogonal to all that is constant on 0 … j.
-        mixing[:j, j] = -np.sqrt(volume[:j] * volume[j] / (before[j] * (before[j] + volume[j])))
+        both = before[j] + volume[j]
+        mixing[:j, j] = -np.sqrt(volume[:j] / before[j]) * np.sqrt(volume[j] / both)
         mixing[j, j] = np.sqrt(before[j] / (before[j] + volume[j]))
     return indicators @ mixing
 

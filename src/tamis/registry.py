@@ -60,7 +60,6 @@ class Method:
     lacks: Mapping[str, str] = field(default_factory=dict)
 
 
-_BANDWIDTHS: Sequence[Any] = (None, 0.1, 1.0, 10.0)
 _NOT_CENTRED = "the features enter uncentred, so that their zero matters"
 
 METHODS: Mapping[str, Method] = MappingProxyType(
@@ -101,7 +100,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns that vary little between neighbouring samples",
                 cost="O(n²d) for the neighbours, O(nkd) for the scores",
                 reference="He, Cai, Niyogi, NIPS 2005",
-                tune={"n_neighbors": (5, 10), "bandwidth": _BANDWIDTHS},
+                tune={"n_neighbors": (5, 10, 20), "weights": ("heat", "binary", "cosine")},
             ),
             Method(
                 "spec",
@@ -110,7 +109,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns that agree with the smooth eigenvectors of the graph",
                 cost="O(n²d) for the neighbours, O(nkd) for the scores",
                 reference="Zhao, Liu, ICML 2007",
-                tune={"style": (1, 2, 3), "bandwidth": _BANDWIDTHS},
+                tune={"style": (1, 2, 3), "n_neighbors": (5, 10, 20)},
                 lacks={"translation": _NOT_CENTRED},
             ),
             Method(
@@ -120,7 +119,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns that rebuild one spectral eigenvector after the other",
                 cost="O(n²d) for the neighbours, O(ndp) for p features entered",
                 reference="Cai, Zhang, He, KDD 2010",
-                tune={"n_clusters": (5, 10), "n_neighbors": (5, 10), "bandwidth": _BANDWIDTHS},
+                tune={"n_clusters": (5, 10, 20), "n_neighbors": (5, 10, 20)},
                 lacks={
                     "duplicated columns": "of two equal columns the second can no longer enter",
                 },

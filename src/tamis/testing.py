@@ -187,6 +187,28 @@ def _late_selection(estimator: Any) -> None:
         assert fitted.transform(X).shape == (len(X), count)
 
 
+def _labels_are_ignored(estimator: Any) -> None:
+    X = _clusters()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        labelled = clone(estimator).fit(X, np.arange(len(X)) % 3).scores_
+    _same(labelled, _scores(estimator, X), "labels", 0.0)
+
+
+def _input_is_left_alone(estimator: Any) -> None:
+    X = _clusters() * (np.random.default_rng(0).random((60, 10)) < 0.5)
+    dense = X.copy()
+    _fit(estimator, dense)
+    np.testing.assert_array_equal(dense, X, err_msg="fit must leave dense input as it is")
+    sparse = sp.csr_array(X)
+    sparse.indices[:2], sparse.data[:2] = sparse.indices[1::-1].copy(), sparse.data[1::-1].copy()
+    sparse.has_sorted_indices = False
+    before = [part.copy() for part in (sparse.data, sparse.indices, sparse.indptr)]
+    _fit(estimator, sparse)
+    for part, kept in zip((sparse.data, sparse.indices, sparse.indptr), before, strict=True):
+        np.testing.assert_array_equal(part, kept, err_msg="fit must leave sparse input as it is")
+
+
 def _global_random_state() -> bytes:
     return pickle.dumps(np.random.get_state())  # noqa: NPY002 - the global generator is the point
 
@@ -373,8 +395,9 @@ def _precomputed_graph(estimator: Any) -> None:
     if "affinity" not in estimator.get_params():
         raise SkipTest("the method uses no graph")
     X = _clusters()
-    k = estimator.get_params()["n_neighbors"]
-    graph = neighbor_graph(X, k, weights=estimator.get_params().get("weights", "heat"))
+    parameters = estimator.get_params()
+    options = {name: parameters[name] for name in ("weights", "bandwidth") if name in parameters}
+    graph = neighbor_graph(X, parameters["n_neighbors"], **options)
     precomputed = _scores(_fresh(estimator, affinity=graph), X)
     assert np.isfinite(precomputed).all(), "a precomputed graph must give finite scores"
     if "weights" in estimator.get_params():  # the method would have built the same graph
@@ -398,6 +421,8 @@ CHECKS: dict[str, Check] = {
     "scikit-learn contract": _scikit_learn,
     "finite scores and ranking": _finite_scores_and_ranking,
     "late selection": _late_selection,
+    "labels are ignored": _labels_are_ignored,
+    "input is left alone": _input_is_left_alone,
     "seed": _seed,
     "row permutation": _row_permutation,
     "column permutation": _column_permutation,

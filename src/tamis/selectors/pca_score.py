@@ -5,10 +5,12 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt
 
 from tamis.base import Selector
+from tamis.columns import variances
 from tamis.solvers.principal import principal_components
 
 
@@ -87,4 +89,7 @@ class PCAScore(Selector):
             )
         self.explained_variance_, directions = principal_components(X, wanted)
         self.n_components_ = len(self.explained_variance_)
-        return self._set_scores(directions**2 @ self.explained_variance_, constant)
+        # Components carry no more of a feature than its variance; rounding may say otherwise where
+        # the scales of features lie many digits apart.
+        carried = np.minimum(directions**2 @ self.explained_variance_, variances(X))
+        return self._set_scores(carried, constant)

@@ -1,4 +1,4 @@
-"""Leading principal components of a dense or sparse table, centred without a copy."""
+"""Leading principal components of a dense or sparse table."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def principal_components(X: Matrix, wanted: int | float) -> tuple[FloatArray, Fl
 
 def _carrying(components: _Components, variance: float) -> tuple[FloatArray, FloatArray]:
     """As many leading components as carry the given variance: tried in doubling numbers."""
-    n_tried = min(16, components.side)
+    n_tried = components.side if components.is_dense else min(16, components.side)
     while True:
         values, directions = components.leading(n_tried)
         # Rounding may keep the sum of all components just below the total.
@@ -64,12 +64,12 @@ class _Components:
         self.n_samples, n_features = X.shape
         self.side = min(X.shape)
         self.by_features = n_features <= self.n_samples
+        self.is_dense = not self.X.is_sparse and self.side <= DENSE_GRAM_MAX
         self._gram: FloatArray | None = None
 
     def leading(self, n_components: int) -> tuple[FloatArray, FloatArray]:
         """The `n_components` leading variances and directions."""
-        dense = not self.X.is_sparse and self.side <= DENSE_GRAM_MAX
-        if dense or n_components > self.side // 2:
+        if self.is_dense or n_components > self.side // 2:
             if self._gram is None:
                 by_features = self.by_features
                 gram = self.X.gram_of_features() if by_features else self.X.gram_of_samples()
@@ -81,7 +81,10 @@ class _Components:
                 (self.side, self.side), matvec=self._apply_gram, dtype=np.float64
             )
             start = np.random.default_rng(0).standard_normal(self.side)
-            values, vectors = eigsh(operator, n_components, which="LA", v0=start)
+            if self._apply_gram(start).any():
+                values, vectors = eigsh(operator, n_components, which="LA", v0=start)
+            else:  # no variance at all, which ARPACK does not take
+                values, vectors = np.zeros(n_components), np.eye(self.side, n_components)
         order = np.argsort(-values)
         values, vectors = values[order].clip(min=0), vectors[:, order]
         if not self.by_features:

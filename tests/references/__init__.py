@@ -1,0 +1,1 @@
+"""Naive references, written from the equations."""

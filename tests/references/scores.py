@@ -1,0 +1,65 @@
+"""Scores of single features as their equations have them: dense, naive, one feature at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def dense(matrix):
+    """A float64 ndarray of a dense or sparse matrix."""
+    return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float64)
+
+
+def laplacian_scores(affinity, X):
+    """f̃ᵀLf̃ / f̃ᵀDf̃ with f̃ = f - (fᵀD1 / 1ᵀD1) 1, for each column f of X: small is good."""
+    W, X = dense(affinity), dense(X)
+    D = np.diag(W.sum(axis=1))
+    L = D - W
+    one = np.ones(len(W))
+    scores = []
+    for f in X.T:
+        centred = f - (f @ D @ one) / (one @ D @ one) * one
+        scores.append((centred @ L @ centred) / (centred @ D @ centred))
+    return np.array(scores)
+
+
+def spec_scores(affinity, X, style, n_clusters=5):
+    """The three ranking functions of Zhao and Liu from all eigenpairs of the normalised Laplacian.
+
+    The graph must be connected. Small is good for the styles 1 and 2, large for style 3.
+    """
+    W, X = dense(affinity), dense(X)
+    degree = W.sum(axis=1)
+    scale = np.diag(1 / np.sqrt(degree))
+    eigenvalues, eigenvectors = np.linalg.eigh(scale @ (np.diag(degree) - W) @ scale)
+    assert eigenvalues[1] > 1e-10, "the reference needs a connected graph"
+    scores = []
+    for f in X.T:
+        unit = np.sqrt(degree) * f
+        unit = unit / np.linalg.norm(unit)
+        squares = (eigenvectors.T @ unit) ** 2
+        if style == 1:
+            scores.append(eigenvalues @ squares)
+        elif style == 2:
+            scores.append(eigenvalues[1:] @ squares[1:] / squares[1:].sum())
+        else:
+            after_trivial = slice(1, n_clusters + 1)
+            scores.append((2 - eigenvalues[after_trivial]) @ squares[after_trivial])
+    return np.array(scores)
+
+
+def principal_components(X, n_components):
+    """Variances and directions of the leading components, by a singular value decomposition."""
+    X = dense(X)
+    _, singular, directions = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    return singular[:n_components] ** 2 / len(X), directions[:n_components].T
+
+
+def pca_scores(X, n_components):
+    """Σ_j λ_j v_ij² over the leading components: the variance of feature i that they carry."""
+    variances, directions = principal_components(X, n_components)
+    scores = []
+    for loadings in directions:
+        scores.append(sum(variance * v**2 for variance, v in zip(variances, loadings, strict=True)))
+    return np.array(scores)
