@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from tamis._tiles import TileSearch, first_per_row, pair_distances, power_of_two_scale
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.columns import row_blocks
+from tamis.columns import canonical_csr, row_blocks
 
 # The time of a k-d tree doubles with each column, that of the tiles grows with the samples: the
 # tree wins from about this many samples times 2**n_features on.
@@ -98,10 +98,13 @@ def nearest_neighbors(
             f"n_neighbors={n_neighbors} needs 1 <= n_neighbors < n_samples, but X has "
             f"{n_samples} samples; lower n_neighbors to at most {n_samples - 1}."
         )
-    X = sp.csr_array(X) if sp.issparse(X) else np.ascontiguousarray(X)
-    if not np.issubdtype(X.dtype, np.floating):
+    X = canonical_csr(X) if sp.issparse(X) else np.ascontiguousarray(X)
+    if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    largest = max(float(X.max()), -float(X.min()))
+    lowest, largest = float(X.min()), float(X.max())
+    if not np.isfinite([lowest, largest]).all():
+        raise ValueError("X contains NaN or infinity; its values must be finite.")
+    largest = max(largest, -lowest)
     if largest > 0 and not 1e-100 < largest < 1e100:  # squares would leave the range of floats
         scale = power_of_two_scale(largest)
         scaled = nearest_neighbors(
@@ -165,8 +168,6 @@ def _group_equal_rows(X: Matrix) -> tuple[IntArray, IntArray]:
     # nothing, so that sparse rows need only their stored numbers.
     multipliers = np.random.default_rng(0).integers(0, 2**63, X.shape[1], dtype=np.uint64) * 2 + 1
     if sp.issparse(X):
-        X = X.copy()
-        X.sum_duplicates()
         bits = sp.csr_array((_bits(X.data), X.indices, X.indptr), shape=X.shape)
         hashes = bits @ multipliers
     else:
@@ -174,6 +175,9 @@ def _group_equal_rows(X: Matrix) -> tuple[IntArray, IntArray]:
         for rows in row_blocks(*X.shape):
             hashes[rows] = _bits(X[rows]) @ multipliers
     _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    # Groups in the order of their first rows, so that ties between groups go by index too.
+    order = np.argsort(first)
+    first, group = first[order], np.argsort(order)[group]
     repeated = np.flatnonzero(first[group] != np.arange(len(group)))
     if np.any(pair_distances(X, repeated, first[group[repeated]]) > 0):  # a collision of hashes
         return np.arange(len(group)), np.arange(len(group))
@@ -238,13 +242,19 @@ def _nn_descent(
         ) from error
     rng = check_random_state(random_state)
     n_samples = X.shape[0]
-    index = NNDescent(
-        sp.csr_matrix(X) if sp.issparse(X) else X,
-        n_neighbors=min(n_neighbors + 1, n_samples - 1) + 1,
-        random_state=rng.randint(2**31 - 1),
-        n_jobs=n_jobs,
-    )
-    found = index.neighbor_graph[0].astype(np.intp)
+    # It works in single precision: without the offset, and near 1, no digits are lost.
+    table = sp.csr_matrix(X) if sp.issparse(X) else X - X.mean(axis=0, dtype=np.float64)
+    table = table * power_of_two_scale(max(float(table.max()), -float(table.min())))
+    with warnings.catch_warnings():
+        # Said below, as an error, where it matters.
+        warnings.filterwarnings("ignore", message="Failed to correctly find n_neighbors")
+        index = NNDescent(
+            table,
+            n_neighbors=min(n_neighbors + 1, n_samples - 1) + 1,
+            random_state=rng.randint(2**31 - 1),
+            n_jobs=n_jobs,
+        )
+        found = index.neighbor_graph[0].astype(np.intp)
     rows = np.repeat(np.arange(n_samples), found.shape[1])
     columns = found.ravel()
     proper = (columns >= 0) & (columns != rows)

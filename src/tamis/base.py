@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import describe_columns, extent
+from tamis.columns import canonical_csr, describe_columns, extent
 from tamis.graphs import Weights, check_affinity, neighbor_graph
 
 # Squares, and sums of squares, of larger numbers would overflow.
@@ -109,10 +109,7 @@ class Selector(SelectorMixin, BaseEstimator):
             ensure_all_finite=False,  # ours names the columns
         )
         if sp.issparse(X):
-            X = sp.csr_array(X)
-            if not X.has_canonical_format:
-                X = X.copy()  # the arrays are the caller's, and may be read-only
-                X.sum_duplicates()
+            X = canonical_csr(X)
         lowest, highest = extent(X)
         _refuse_unusable_values(lowest, highest, getattr(self, "feature_names_in_", None))
         self._n_selected()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, Matrix
+from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 
 # Dense tables are read in row blocks of about this many numbers: large enough for numpy to run at
 # full speed, small enough for the float64 temporaries to stay in the cache.
@@ -20,6 +20,41 @@ def row_blocks(n_rows: int, row_length: int) -> Iterator[slice]:
     step = max(1, BLOCK_SIZE // max(1, row_length))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def cost_blocks(costs: FloatArray) -> Iterator[slice]:
+    """Consecutive slices of items whose costs add up to about ``BLOCK_SIZE``, at least one each."""
+    ends = np.cumsum(costs)
+    start = 0
+    while start < len(ends):
+        spent = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, spent + BLOCK_SIZE, side="right")))
+        yield slice(start, stop)
+        start = stop
+
+
+def pair_blocks(X: Matrix, left: IntArray, right: IntArray) -> Iterator[slice]:
+    """Slices of row pairs, such that their differences hold about ``BLOCK_SIZE`` numbers."""
+    if sp.issparse(X):
+        lengths = np.diff(X.indptr)
+        return cost_blocks(lengths[left] + lengths[right] + 1)
+    return row_blocks(len(left), X.shape[1])
+
+
+def row_differences(X: Matrix, left: IntArray, right: IntArray) -> Matrix:
+    """``X[left] − X[right]`` in float64, sparse if X is."""
+    if sp.issparse(X):
+        return sp.csr_array(X[left].astype(np.float64) - X[right].astype(np.float64))
+    return np.subtract(X[left], X[right], dtype=np.float64)
+
+
+def canonical_csr(X: Matrix) -> SparseMatrix:
+    """X as a CSR array, sorted and without duplicates; the caller's arrays stay as they are."""
+    table = sp.csr_array(X)
+    if not table.has_canonical_format:
+        table = table.copy()
+        table.sum_duplicates()
+    return table
 
 
 def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:

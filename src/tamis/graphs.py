@@ -15,6 +15,7 @@ array([3, 4, 2, 1])
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -25,9 +26,9 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.preprocessing import normalize
 
 from tamis._neighbors import Neighbors, nearest_neighbors
-from tamis._tiles import pair_distances
+from tamis._tiles import pair_distances, power_of_two_scale
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import row_blocks, weighted_moments
+from tamis.columns import pair_blocks, row_blocks, row_differences, weighted_moments
 
 __all__ = [
     "Neighbors",
@@ -107,10 +108,16 @@ def neighbor_graph(
            [1., 0., 1.],
            [0., 1., 0.]])
     """
-    if not hasattr(X, "shape"):
-        X = np.asarray(X)
+    if weights not in ("heat", "binary", "cosine"):
+        raise ValueError(f"weights={weights!r} is unknown; use 'heat', 'binary' or 'cosine'.")
+    if bandwidth is not None and not bandwidth > 0:
+        raise ValueError(f"bandwidth={bandwidth} must be positive, or None for the median.")
+    _check_symmetry(symmetry)
+    X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    n_samples = X.shape[0]
+    directed = np.arange(n_samples)  # samples that have a direction, with cosine weights
     if weights == "cosine":
-        X = normalize(X)
+        X, directed = _unit_rows(X)
     neighbors = nearest_neighbors(
         X,
         n_neighbors,
@@ -119,16 +126,30 @@ def neighbor_graph(
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    squared = neighbors.distances**2
     if weights == "heat":
         values = _heat(neighbors.distances, bandwidth)
     elif weights == "cosine":
-        values = (1 - squared / 2).clip(min=0)
-    elif weights == "binary":
-        values = np.ones_like(squared)
+        values = 1 - neighbors.distances**2 / 2
+        values[values < 1e-12] = 0  # of right angles only rounding is left
     else:
-        raise ValueError(f"weights={weights!r} is unknown; use 'heat', 'binary' or 'cosine'.")
-    return symmetrize(_directed_graph(neighbors.indices, values), symmetry)
+        values = np.ones_like(neighbors.distances)
+    graph = _directed_graph(neighbors.indices, values)
+    if len(directed) < n_samples:
+        edges = sp.coo_array(graph)
+        place = tuple(directed[ends] for ends in edges.coords)
+        graph = sp.csr_array((edges.data, place), shape=(n_samples, n_samples))
+    return symmetrize(graph, symmetry)
+
+
+def _unit_rows(X: Matrix) -> tuple[Matrix, IntArray]:
+    """The rows that are not zero, scaled to unit length in float64, and which they are."""
+    X = X.astype(np.float64)
+    X = X * power_of_two_scale(max(float(X.max()), -float(X.min())))
+    squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("nd,nd->n", X, X)
+    directed = np.flatnonzero(squares)
+    if len(directed) < 2:
+        raise ValueError("weights='cosine' needs at least two rows that are not zero.")
+    return normalize(X[directed]), directed
 
 
 def _heat(distances: FloatArray, bandwidth: float | None) -> FloatArray:
@@ -138,8 +159,6 @@ def _heat(distances: FloatArray, bandwidth: float | None) -> FloatArray:
             bandwidth = float(distances.mean())
         if bandwidth == 0:
             return np.ones_like(distances)
-    elif not bandwidth > 0:
-        raise ValueError(f"bandwidth={bandwidth} must be positive, or None for the median.")
     weights = np.exp(-0.5 * (distances / bandwidth) ** 2)
     if not weights.any():
         raise ValueError(
@@ -163,18 +182,22 @@ def symmetrize(graph: Any, symmetry: Symmetry = "max") -> SparseMatrix:
     Use it on directed graphs from elsewhere, such as scikit-learn's ``kneighbors_graph``, before
     they are passed as ``affinity=``.
     """
+    _check_symmetry(symmetry)
     graph = sp.csr_array(graph)
     if symmetry == "max":
         graph = graph.maximum(graph.T)
     elif symmetry == "mean":
         graph = (graph + graph.T) / 2
-    elif symmetry == "min":
-        graph = graph.minimum(graph.T)
     else:
-        raise ValueError(f"symmetry={symmetry!r} is unknown; use 'max', 'mean' or 'min'.")
+        graph = graph.minimum(graph.T)
     graph = sp.csr_array(graph)
     graph.eliminate_zeros()
     return graph
+
+
+def _check_symmetry(symmetry: str) -> None:
+    if symmetry not in ("max", "mean", "min"):
+        raise ValueError(f"symmetry={symmetry!r} is unknown; use 'max', 'mean' or 'min'.")
 
 
 def lle_weights(
@@ -202,7 +225,7 @@ def lle_weights(
         neighbors = nearest_neighbors(X, n_neighbors)
     indices = neighbors.indices
     n_samples, n_neighbors = indices.shape
-    X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    X = sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X)
     values = np.empty((n_samples, n_neighbors))
     for rows in row_blocks(n_samples, n_neighbors * X.shape[1]):
         gram = local_gram(X, np.arange(rows.start, rows.stop), indices[rows])
@@ -264,7 +287,7 @@ def local_sets(affinity: SparseMatrix) -> list[tuple[IntArray, IntArray]]:
 def check_affinity(affinity: Any, n_samples: int) -> SparseMatrix:
     """A precomputed graph as a CSR array, or an error that says what is wrong with it. O(nnz)."""
     try:
-        graph = sp.csr_array(affinity, dtype=np.float64)
+        graph = sp.csr_array(affinity, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"affinity must be a sparse or dense matrix of numbers, not "
@@ -312,7 +335,9 @@ def _inverse_sqrt(values: FloatArray) -> FloatArray:
 
 def n_components(affinity: SparseMatrix) -> int:
     """Number of connected components; a sample without an edge is one of its own. O(nnz)."""
-    return int(connected_components(affinity, directed=False, return_labels=False))
+    graph = sp.csr_array(affinity, copy=True)
+    graph.eliminate_zeros()  # a stored zero is no edge
+    return int(connected_components(graph, directed=False, return_labels=False))
 
 
 def dirichlet_energies(affinity: SparseMatrix, X: Matrix) -> FloatArray:
@@ -324,15 +349,13 @@ def dirichlet_energies(affinity: SparseMatrix, X: Matrix) -> FloatArray:
     upper = sp.coo_array(sp.triu(affinity, k=1))
     left, right = upper.coords
     energies = np.zeros(X.shape[1])
-    row_length = max(1, X.nnz // X.shape[0]) if sp.issparse(X) else X.shape[1]
-    for edges in row_blocks(len(left), row_length):
+    for edges in pair_blocks(X, left, right):
         weight = upper.data[edges]
+        difference = row_differences(X, left[edges], right[edges])
         if sp.issparse(X):
-            difference = sp.csr_array(X[left[edges]] - X[right[edges]])
-            squares = np.repeat(weight, np.diff(difference.indptr)) * difference.data**2.0
+            squares = np.repeat(weight, np.diff(difference.indptr)) * difference.data**2
             energies += np.bincount(difference.indices, squares, minlength=X.shape[1])
         else:
-            difference = np.subtract(X[left[edges]], X[right[edges]], dtype=np.float64)
             np.square(difference, out=difference)
             energies += weight @ difference
     return energies
@@ -485,12 +508,42 @@ def _smoothest(
         def apply(v: FloatArray) -> FloatArray:
             return similarity @ v - 2.5 * (null_space @ (null_space.T @ v))
 
-        operator = LinearOperator(similarity.shape, matvec=apply, dtype=np.float64)
-        start = np.random.default_rng(0).standard_normal(n_samples)
-        n_basis = min(n_samples, max(2 * n_vectors + 1, 40))
-        values, vectors = eigsh(operator, n_vectors, which="LA", v0=start, ncv=n_basis)
+        values, vectors = _largest_with_copies(apply, n_samples, n_vectors)
     order = np.argsort(-values)
     return (1 - values[order]).clip(0, 2), vectors[:, order]
+
+
+def _largest_with_copies(
+    apply: Callable[[FloatArray], FloatArray], size: int, n_vectors: int
+) -> tuple[FloatArray, FloatArray]:
+    """The largest eigenpairs of an operator with eigenvalues in [-1.5, 1], copies included.
+
+    Lanczos from one vector may miss copies of a multiple eigenvalue. What it found is pushed below
+    all others, and the search goes on while something larger than the smallest found remains.
+    """
+    rng = np.random.default_rng(0)
+    values, vectors = np.empty(0), np.empty((size, 0))
+    while True:
+        found = vectors
+
+        def deflated(v: FloatArray, found: FloatArray = found) -> FloatArray:
+            return apply(v) - 3 * (found @ (found.T @ v))
+
+        n_more = max(1, n_vectors - len(values))
+        more_values, more_vectors = eigsh(
+            LinearOperator((size, size), matvec=deflated, dtype=np.float64),
+            n_more,
+            which="LA",
+            v0=rng.standard_normal(size),
+            ncv=min(size, max(2 * n_more + 1, 40)),
+        )
+        complete = len(values) == n_vectors
+        if complete and more_values.max() <= values.min() + 1e-9:
+            return values, vectors
+        values = np.concatenate([values, more_values])
+        vectors = np.linalg.qr(np.hstack([vectors, more_vectors]))[0]
+        largest = np.argsort(-values)[:n_vectors]
+        values, vectors = values[largest], vectors[:, largest]
 
 
 def spectral_embedding(

@@ -1,0 +1,159 @@
+"""UDFS, JELSR, MCFS and l2,1 regression as their papers print them: dense, slow, loop by loop."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+from sklearn.linear_model import lars_path
+
+
+def row_norms(W):
+    return np.linalg.norm(W, axis=1)
+
+
+# --- UDFS -------------------------------------------------------------------------------------
+
+
+def udfs_sample_matrix(X, neighborhoods, reg):
+    """Lines 1 to 3 of Algorithm 1: Σ_i S_i H (X̃_iᵀX̃_i + λI)⁻¹ H S_iᵀ, n × n."""
+    X = np.asarray(X, dtype=np.float64)
+    n_samples = len(X)
+    total = np.zeros((n_samples, n_samples))
+    for i, neighbors in enumerate(neighborhoods):
+        if len(neighbors) == 0:
+            continue
+        members = [i, *neighbors]
+        size = len(members)
+        H = np.eye(size) - np.ones((size, size)) / size
+        centred = X[members].T @ H  # d × (k + 1), as in the paper
+        B = np.linalg.inv(centred.T @ centred + reg * np.eye(size))
+        S = np.zeros((n_samples, size))
+        S[members, range(size)] = 1
+        total += S @ H @ B @ H @ S.T
+    return total
+
+
+def udfs_feature_matrix(X, neighborhoods, reg):
+    """Line 4: M, d × d."""
+    M = X.T @ udfs_sample_matrix(X, neighborhoods, reg) @ X
+    return (M + M.T) / 2
+
+
+def udfs_path(M, gamma, n_columns, n_iter, D=None, smoothing=1e-16):
+    """Lines 5 to 11: W and the smoothed objective after each of `n_iter` iterations."""
+    D = np.eye(len(M)) if D is None else D
+    objective = []
+    for _ in range(n_iter):
+        W = np.linalg.eigh(M + gamma * D)[1][:, :n_columns]
+        norms = np.sqrt(row_norms(W) ** 2 + smoothing)
+        D = np.diag(1 / (2 * norms))
+        objective.append(np.trace(W.T @ M @ W) + gamma * norms.sum())
+    return W, np.array(objective)
+
+
+def udfs_start(M, n_columns):
+    """The first D where M is singular: rows of size M_ii^-½, as large as those of W together."""
+    norms = 1 / np.sqrt(np.diag(M))
+    norms *= np.sqrt(n_columns / (norms @ norms))
+    return np.diag(1 / (2 * norms))
+
+
+# --- JELSR ------------------------------------------------------------------------------------
+
+
+def lle_laplacian(X, neighborhoods, reg=1e-3):
+    """(I − S)ᵀ(I − S), S the weights that rebuild each sample from its neighbours."""
+    n_samples = len(X)
+    S = np.zeros((n_samples, n_samples))
+    for i, neighbors in enumerate(neighborhoods):
+        differences = X[neighbors] - X[i]
+        gram = differences @ differences.T
+        gram += reg * np.trace(gram) * np.eye(len(neighbors))
+        weights = np.linalg.inv(gram).sum(axis=1)
+        S[i, neighbors] = weights / weights.sum()
+    return (np.eye(n_samples) - S).T @ (np.eye(n_samples) - S)
+
+
+def jelsr_path(X, L, alpha, beta, n_components, n_iter, relative_smoothing=1e-8):
+    """Stage two of Table 1: W, Y and the smoothed objective (7) after each iteration."""
+    X = X - X.mean(axis=0)
+    n_samples, n_features = X.shape
+    U = np.eye(n_features)
+    smoothing = None
+    objective = []
+    for _ in range(n_iter):
+        A = X.T @ X + alpha * U
+        T = L + beta * np.eye(n_samples) - beta * X @ np.linalg.inv(A) @ X.T
+        Y = np.linalg.eigh((T + T.T) / 2)[1][:, :n_components]
+        W = np.linalg.inv(A) @ X.T @ Y
+        if smoothing is None:
+            smoothing = (relative_smoothing * row_norms(W).max()) ** 2
+        norms = np.sqrt(row_norms(W) ** 2 + smoothing)
+        U = np.diag(1 / (2 * norms))
+        misfit = np.linalg.norm(X @ W - Y) ** 2
+        objective.append(np.trace(Y.T @ L @ Y) + beta * (misfit + alpha * norms.sum()))
+    return W, Y, np.array(objective)
+
+
+# --- l2,1 regression --------------------------------------------------------------------------
+
+
+def l21_objective(X, Y, W, penalty):
+    return np.linalg.norm(X @ W - Y) ** 2 + penalty * row_norms(W).sum()
+
+
+def l21_by_reweighting(X, Y, penalty, n_iter=3000):
+    """min ‖XW − Y‖² + penalty·‖W‖21 by reweighted ridge regression; X is centred already."""
+    n_samples, n_features = X.shape
+    norms = np.ones(n_features)
+    for _ in range(n_iter):
+        E = np.diag(2 * norms / penalty)
+        # The dual form of (XᵀX + penalty/(2‖w‖))⁻¹XᵀY needs no division by a norm that vanishes.
+        W = E @ X.T @ np.linalg.solve(np.eye(n_samples) + X @ E @ X.T, Y)
+        norms = row_norms(W)
+    return W
+
+
+# --- MCFS -------------------------------------------------------------------------------------
+
+
+def generalized_eigenvectors(affinity, n_vectors):
+    """The smallest eigenpairs of L y = λ D y, the constant one included; no isolated sample."""
+    D = np.diag(affinity.sum(axis=1))
+    values, vectors = scipy.linalg.eigh(D - affinity, D)
+    return values[:n_vectors], vectors[:, :n_vectors]
+
+
+def mcfs_coefficients(X, Y, n_steps):
+    """Least angle regression of each column of Y on the centred X."""
+    X = X - X.mean(axis=0)
+    return np.column_stack([lars_path(X, y, max_iter=n_steps, method="lar")[2][:, -1] for y in Y.T])
+
+
+# --- extended precision -----------------------------------------------------------------------
+
+
+def precise_inverse(P):
+    """The inverse of a positive definite matrix in extended precision, by Gauss and Jordan."""
+    size = len(P)
+    work = np.hstack([P.astype(np.longdouble), np.eye(size, dtype=np.longdouble)])
+    for j in range(size):
+        work[j] /= work[j, j]
+        others = np.arange(size) != j
+        work[others] -= np.outer(work[others, j], work[j])
+    return work[:, size:]
+
+
+def precise_smallest(P, n_pairs):
+    """The smallest eigenpairs of a badly scaled P, small entries exact relative to themselves."""
+    inverse = precise_inverse(P)
+    _, vectors = np.linalg.eigh(inverse.astype(np.float64))
+    V = vectors[:, : -n_pairs - 1 : -1].astype(np.longdouble)
+    for _ in range(20):
+        V = inverse @ V
+        for j in range(n_pairs):
+            for i in range(j):
+                V[:, j] -= (V[:, i] @ V[:, j]) * V[:, i]
+            V[:, j] /= np.sqrt(V[:, j] @ V[:, j])
+    values = 1 / np.einsum("ij,ij->j", V, inverse @ V)
+    return values.astype(np.float64), V.astype(np.float64)
