@@ -9,11 +9,14 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.cases import CASES, Case
+from benchmarks import foundation, spectral
+from benchmarks.case import Case
 from benchmarks.data import has_set
+from benchmarks.growth import growth_page
 from benchmarks.measure import Measurement, measure, work_and_report
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+CASES = (*foundation.CASES, *spectral.CASES)
 PACKAGES = ("tamis", "numpy", "scipy", "scikit-learn", "skfeature-chappers")
 
 
@@ -45,6 +48,7 @@ def run(case: Case) -> dict[str, str]:
         missed.append(ours.result != peer.result)
     row["to reach"] = ", ".join(wanted)
     row["reached"] = ("no" if any(missed) else "yes") if wanted else ""
+    row["note"] = ours.note
     return row
 
 
@@ -69,7 +73,7 @@ def table(rows: list[dict[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def page(rows: list[dict[str, str]], left_out: list[str]) -> str:
+def page(rows: list[dict[str, str]], left_out: list[str], growth: str) -> str:
     """The whole documentation page."""
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     text = f"""# Benchmarks
@@ -81,6 +85,8 @@ and the fastest run of each counts. Memory is the peak beyond the loaded table.
 {platform.machine()}, Python {platform.python_version()}, {versions}.
 
 {table(rows)}
+
+{growth}
 """
     if left_out:
         text += "\nNot measured, because the set was not at hand: " + "; ".join(left_out) + ".\n"
@@ -111,7 +117,9 @@ def main() -> int:
         rows.append(run(case))
     print(table(rows))
     if not arguments.word:
-        PAGE.write_text(page(rows, [key(case) for case in chosen if case not in present]))
+        print("growth of all methods …", file=sys.stderr, flush=True)
+        left_out = [key(case) for case in chosen if case not in present]
+        PAGE.write_text(page(rows, left_out, growth_page(PAGE.parent)), encoding="utf-8")
         print(f"written to {PAGE.relative_to(Path.cwd())}", file=sys.stderr)
     return 1 if any(row["reached"] == "no" for row in rows) else 0
 

@@ -17,11 +17,12 @@ THREADS = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
 
 @dataclass(frozen=True)
 class Measurement:
-    """Seconds, peak megabytes beyond the data, and whatever the work returned."""
+    """Seconds, peak megabytes beyond the data, what the work returned, and a remark."""
 
     seconds: float
     megabytes: float
     result: Any
+    note: str = ""
 
 
 def measure(case: str, side: str) -> Measurement:
@@ -43,7 +44,9 @@ def work_and_report(load: Callable[[], Any], work: Callable[[Any], Any]) -> None
     result = work(data)
     seconds = time.perf_counter() - start
     megabytes = max(0.0, _status("VmHWM") - before)
-    print(json.dumps({"seconds": seconds, "megabytes": megabytes, "result": result}))
+    report = {"seconds": seconds, "megabytes": megabytes, "result": None}
+    report |= result if isinstance(result, dict) else {"result": result}
+    print(json.dumps(report))
 
 
 def _forget_peak() -> None:

@@ -25,8 +25,9 @@ def selections(X: np.ndarray) -> dict[str, np.ndarray]:
     masks = {}
     for name in METHODS:
         selector = make(name, n_features_to_select=N_KEPT)
-        if "random_state" in selector.get_params():
-            selector.set_params(random_state=0)
+        known = selector.get_params()
+        settings = {"random_state": 0, "n_clusters": 10, "n_components": 10}  # there are ten digits
+        selector.set_params(**{key: value for key, value in settings.items() if key in known})
         masks[name] = selector.fit(X).get_support()
     return masks
 

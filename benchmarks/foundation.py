@@ -1,45 +1,15 @@
-"""What is measured, against whom, and what it has to reach."""
+"""Cases of the neighbour search and of the simple scores."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from benchmarks import data
-
-Work = Callable[[Any], Any]
-
-
-@dataclass(frozen=True)
-class Case:
-    """One row of the table.
-
-    `ours` and `peer` take the loaded table; what they return must be equal when `same_result`.
-    `min_ratio` is peer seconds over ours, `max_megabytes` our peak memory beyond the data.
-    """
-
-    name: str
-    shape: str
-    load: Callable[[], Any]
-    ours: Work
-    peer: Work | None = None
-    peer_name: str = ""
-    min_ratio: float | None = None
-    max_megabytes: float | None = None
-    same_result: bool = False
-    needs: str | None = None
-    repeats: int = 1
-
-
-def _fit(method: str, X: Any, **parameters: Any) -> None:
-    from tamis.registry import make
-
-    make(method, **parameters).fit(X)
+from benchmarks.case import SKFEATURE, Case, fit
 
 
 def _fingerprint(indices: Any) -> str:
@@ -75,7 +45,6 @@ def _skfeature_spec(X: Any, style: int) -> None:
     spec(X, mode="raw", style=style)
 
 
-SKFEATURE = "skfeature-chappers 1.2.1"
 NEWS20 = partial(data.real_set, "News20")
 
 CASES = (
@@ -104,7 +73,7 @@ CASES = (
         "LaplacianScore with its graph",
         "5000 × 256",
         partial(data.clusters, 5000, 256),
-        partial(_fit, "laplacian_score"),
+        partial(fit, method="laplacian_score"),
         _skfeature_laplacian_score,
         SKFEATURE,
         min_ratio=5,
@@ -114,7 +83,7 @@ CASES = (
         "SPEC(style=1) with its graph",
         "5000 × 256",
         partial(data.clusters, 5000, 256),
-        partial(_fit, "spec", style=1),
+        partial(fit, method="spec", style=1),
         partial(_skfeature_spec, style=-1),
         SKFEATURE,
         min_ratio=20,
@@ -123,7 +92,7 @@ CASES = (
         "SPEC(style=2) with its graph",
         "5000 × 256",
         partial(data.clusters, 5000, 256),
-        partial(_fit, "spec", style=2),
+        partial(fit, method="spec", style=2),
         partial(_skfeature_spec, style=0),
         SKFEATURE,
         min_ratio=20,
@@ -132,7 +101,7 @@ CASES = (
         "SPEC(style=3) with its graph",
         "5000 × 256",
         partial(data.clusters, 5000, 256),
-        partial(_fit, "spec", style=3),
+        partial(fit, method="spec", style=3),
         partial(_skfeature_spec, style=6),
         SKFEATURE,
     ),
@@ -140,7 +109,7 @@ CASES = (
         "LaplacianScore with its graph",
         "20,000 × 100",
         partial(data.clusters, 20_000, 100),
-        partial(_fit, "laplacian_score"),
+        partial(fit, method="laplacian_score"),
         max_megabytes=500,
     ),
     *(
@@ -148,7 +117,7 @@ CASES = (
             f"SPEC(style={style}) with its graph",
             "20,000 × 100",
             partial(data.clusters, 20_000, 100),
-            partial(_fit, "spec", style=style),
+            partial(fit, method="spec", style=style),
             max_megabytes=500,
         )
         for style in (1, 2, 3)
@@ -158,7 +127,7 @@ CASES = (
             label,
             "News20, sparse 18,221 × 36,568",
             NEWS20,
-            partial(_fit, method, **parameters),
+            partial(fit, method=method, **parameters),
             max_megabytes=1000,
             needs="News20",
         )
@@ -185,7 +154,7 @@ CASES = (
         "LaplacianScore with its graph",
         "MNIST, 70,000 × 784",
         partial(data.real_set, "MNIST"),
-        partial(_fit, "laplacian_score"),
+        partial(fit, method="laplacian_score"),
         max_megabytes=4000,
         needs="MNIST",
     ),

@@ -1,0 +1,103 @@
+"""How the time of each method grows with samples and with features."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.case import fit
+from benchmarks.data import clusters
+from benchmarks.measure import THREADS
+
+SAMPLES = (1000, 2000, 4000, 8000)
+FEATURES = (100, 200, 400, 800, 1600)
+FIXED_FEATURES, FIXED_SAMPLES = 200, 1000
+FIXED_ITERATIONS = {"udfs": {"max_iter": 10, "tol": 0}, "jelsr": {"max_iter": 10, "tol": 0}}
+
+
+def measure_growth() -> dict[str, dict[str, list[float]]]:
+    """In the worker: the fastest of three fits of every method at every size."""
+    from tamis.registry import METHODS
+
+    times: dict[str, dict[str, list[float]]] = {}
+    for name in METHODS:
+        parameters = FIXED_ITERATIONS.get(name, {})
+        fit(clusters(300, 50), name, **parameters)
+        times[name] = {
+            "n": [_fastest(name, n, FIXED_FEATURES, parameters) for n in SAMPLES],
+            "d": [_fastest(name, FIXED_SAMPLES, d, parameters) for d in FEATURES],
+        }
+    return times
+
+
+def _fastest(name: str, n_samples: int, n_features: int, parameters: dict[str, int]) -> float:
+    X = clusters(n_samples, n_features)
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        fit(X, name, **parameters)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def exponent(sizes: tuple[int, ...], seconds: list[float]) -> float:
+    """Slope of log time over log size, at the larger half of the sizes."""
+    last = slice(len(sizes) // 2 - 1, None)
+    return float(np.polyfit(np.log(sizes[last]), np.log(seconds[last]), 1)[0])
+
+
+def growth_page(folder: Path) -> str:
+    """Measure in a process of its own, draw, and write the section of the page."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "benchmarks.growth"],
+        env={**os.environ, **THREADS},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    times = json.loads(done.stdout.splitlines()[-1])
+    _draw(times, folder / "images" / "growth.png")
+    lines = [
+        "## Growth",
+        "",
+        f"Exponents of the time in n, at d = {FIXED_FEATURES} and n up to {SAMPLES[-1]}, and in d, "
+        f"at n = {FIXED_SAMPLES} and d up to {FEATURES[-1]}; UDFS and JELSR with 10 iterations.",
+        "",
+        "| method | exponent in n | exponent in d | seconds at the largest n | at the largest d |",
+        "|---|---|---|---|---|",
+    ]
+    for name, measured in times.items():
+        lines.append(
+            f"| {name} | {exponent(SAMPLES, measured['n']):.2f} "
+            f"| {exponent(FEATURES, measured['d']):.2f} "
+            f"| {measured['n'][-1]:.3f} | {measured['d'][-1]:.3f} |"
+        )
+    return "\n".join([*lines, "", "![Time over samples and over features](images/growth.png)"])
+
+
+def _draw(times: dict[str, dict[str, list[float]]], path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True)
+    for axis, key, sizes in zip(axes, "nd", (SAMPLES, FEATURES), strict=True):
+        for name, measured in times.items():
+            axis.loglog(sizes, measured[key], marker=".", label=name)
+    axes[0].set_xlabel(f"samples, {FIXED_FEATURES} features")
+    axes[1].set_xlabel(f"features, {FIXED_SAMPLES} samples")
+    axes[0].set_ylabel("seconds, one thread")
+    axes[1].legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(path, dpi=90)
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure_growth()))
