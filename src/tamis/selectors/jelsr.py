@@ -174,7 +174,8 @@ class JELSR(Selector):
             misfit = np.linalg.norm(T.X.times(W) - Y) ** 2
             rough = np.einsum("ij,ij->", Y, L @ Y)
             objective.append(float(rough + self.beta * (misfit + self.alpha * norms.sum())))
-            if len(objective) > 1 and objective[-2] - objective[-1] < self.tol * objective[-1]:
+            fallen = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
+            if self.tol > 0 and fallen < self.tol * objective[-1]:
                 converged = True
                 break
         self.coef_, self.embedding_ = W, Y

@@ -220,5 +220,10 @@ def _local_blocks(X: Matrix, centres: IntArray, indices: IntArray, reg: float) -
         # Differences to the sample itself do, since H removes the local mean.
         gram = np.zeros((some.stop - some.start, k + 1, k + 1))
         gram[:, 1:, 1:] = local_gram(X, centres[some], indices[some])
-        blocks[some] = H @ np.linalg.inv(H @ gram @ H + reg * np.eye(k + 1)) @ H
+        scatter = H @ gram @ H
+        # The constant vector is an eigenvector that H removes again: lifted to the size of the
+        # others, its 1/λ cannot drown them.
+        trace = np.trace(scatter, axis1=1, axis2=2)[:, None, None]
+        lifted = scatter + reg * np.eye(k + 1) + trace * (np.eye(k + 1) - H)
+        blocks[some] = H @ np.linalg.inv(lifted) @ H
     return blocks

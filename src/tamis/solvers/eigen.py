@@ -12,6 +12,7 @@ shape, say which and why, and check the residual of what they return.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh, splu
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
+from tamis.graphs import dirichlet_energies
 from tamis.solvers.centred import Centred
 
 # Up to this size a dense eigensolver beats Lanczos on a factorised inverse.
@@ -154,6 +156,12 @@ class WeightedGram:
     ----------
     X : {ndarray, CSR} of shape (n_samples, n_features)
     A : csr_array of shape (n_samples, n_samples)
+
+    Attributes
+    ----------
+    size : int
+    diagonal : ndarray of shape (size,)
+        The diagonal of M.
     """
 
     def __init__(self, X: Matrix, A: SparseMatrix) -> None:
@@ -163,18 +171,16 @@ class WeightedGram:
         else:
             # A1 = 0 makes M blind to offsets; without them nothing cancels.
             X = X - X.mean(axis=0, dtype=np.float64)
+        # −½Σ A_ij (x_i − x_j)², since A1 = 0: exactly zero for a column that A cannot see, where
+        # the product leaves rounding, on which a start or a test of rank must not depend.
+        self.diagonal = dirichlet_energies(-A, X).clip(min=0)
         self._form: _Dense | _Factored | _Implicit
         if self.size <= min(n_samples, SIDE_MAX):
-            self._form = _Dense(X, A)
+            self._form = _Dense(X, A, self.diagonal)
         elif n_samples <= SIDE_MAX:
             self._form = _Factored(X, A)
         else:
-            self._form = _Implicit(X, A)
-
-    @property
-    def diagonal(self) -> FloatArray:
-        """The diagonal of M."""
-        return self._form.diagonal.clip(min=0)
+            self._form = _Implicit(X, A, self.diagonal)
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
         """``MV``."""
@@ -216,17 +222,22 @@ class _Dense:
     method = "Lanczos on the inverse by Cholesky"
     reason = "there are no more features than samples"
 
-    def __init__(self, X: Matrix, A: SparseMatrix) -> None:
+    def __init__(self, X: Matrix, A: SparseMatrix, diagonal: FloatArray) -> None:
         product = X.T @ (A @ X)
         matrix = product.toarray() if sp.issparse(product) else product
         self._matrix = (matrix + matrix.T) / 2
-        self.diagonal = self._matrix.diagonal().copy()
+        self._matrix[np.diag_indices_from(self._matrix)] = diagonal
+        unseen = diagonal == 0
+        self._matrix[unseen] = self._matrix[:, unseen] = 0
+        self._diagonal = diagonal
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
         return self._matrix @ V
 
     def is_singular(self) -> bool:
-        scale = np.sqrt(np.where(self.diagonal > 0, self.diagonal, 1.0))
+        if not self._diagonal.all():
+            return True
+        scale = np.sqrt(self._diagonal)
         scaled = self._matrix / np.outer(scale, scale)
         scaled[np.diag_indices_from(scaled)] -= 1e-12
         try:
@@ -256,7 +267,6 @@ class _Factored:
         values, vectors = scipy.linalg.eigh(A.toarray())
         self._root = (vectors * np.sqrt(values.clip(min=0))).T  # A = rootᵀ root
         self._X = X if sp.issparse(X) else self._root @ X
-        self.diagonal = _diagonal(X, A)
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
         return self._backward(self._X, self._forward(self._X, V))
@@ -293,9 +303,8 @@ class _Implicit:
     method = "Lanczos on the inverse by conjugate gradients"
     reason = f"both sides of the table exceed {SIDE_MAX}"
 
-    def __init__(self, X: Matrix, A: SparseMatrix) -> None:
-        self._X, self._A = X, A
-        self.diagonal = _diagonal(X, A)
+    def __init__(self, X: Matrix, A: SparseMatrix, diagonal: FloatArray) -> None:
+        self._X, self._A, self._diagonal = X, A, diagonal
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
         return self._X.T @ (self._A @ (self._X @ V))
@@ -307,7 +316,7 @@ class _Implicit:
         """Applies ``(I + eMe)⁻¹``."""
         shape = (len(e), len(e))
         operator = LinearOperator(shape, matvec=lambda v: v + e * (self @ (e * v)), dtype=e.dtype)
-        jacobi = 1 / (1 + e * e * self.diagonal)
+        jacobi = 1 / (1 + e * e * self._diagonal)
         preconditioner = LinearOperator(shape, matvec=lambda v: jacobi * v, dtype=e.dtype)
 
         def solve(v: FloatArray) -> FloatArray:
@@ -321,13 +330,6 @@ class _Implicit:
             return solution
 
         return solve
-
-
-def _diagonal(X: Matrix, A: SparseMatrix) -> FloatArray:
-    """The diagonal of XᵀAX."""
-    if sp.issparse(X):
-        return np.asarray(X.multiply(A @ X).sum(axis=0)).ravel()
-    return np.einsum("nd,nd->d", X, A @ X)
 
 
 class EmbeddingMatrix:
@@ -435,19 +437,33 @@ class EmbeddingMatrix:
             inside = scale * scipy.linalg.cho_solve(ridge, inside, check_finite=False)
             return self._L @ v + self._beta * (v - self.X.times(inside))
 
-        operator = LinearOperator((self.size, self.size), matvec=apply, dtype=np.float64)
-        values, vectors = eigsh(
-            operator,
-            n_pairs,
-            which="SA",
-            v0=_first_guess(self.size, start),
-            ncv=min(self.size, max(4 * n_pairs, 60)),
-            maxiter=2000,
-            tol=1e-10,
-        )
+        method, reason = "Lanczos", "the table is sparse, or too long for a factorisation"
+        affordable = self.size <= SIDE_MAX
+        found = None
+        if not affordable or n_pairs <= self.size // 3:
+            operator = LinearOperator((self.size, self.size), matvec=apply, dtype=np.float64)
+            with contextlib.suppress(ArpackError):
+                found = eigsh(
+                    operator,
+                    n_pairs,
+                    which="SA",
+                    v0=_first_guess(self.size, start),
+                    ncv=min(self.size, max(4 * n_pairs, 60)),
+                    maxiter=2000,
+                    tol=1e-10,
+                )
+        if found is None:
+            if not affordable:
+                raise np.linalg.LinAlgError(
+                    f"Lanczos did not find {n_pairs} eigenvectors of a matrix of size {self.size}, "
+                    "which is too large for a dense solver; try fewer components, or a larger beta."
+                )
+            matrix = apply(np.eye(self.size))
+            found = _dense_eigenpairs((matrix + matrix.T) / 2, (0, n_pairs - 1))
+            method, reason = "dense", "Lanczos did not converge, or many pairs are wanted"
+        values, vectors = found
         order = np.argsort(values)
         values, vectors = values[order], vectors[:, order]
         misfit = np.linalg.norm(apply(vectors) - vectors * values, axis=0).max()
         residual = misfit / (abs(self._L).sum(axis=0).max() + self._beta)
-        reason = "the table is sparse, or too long for a factorisation"
-        return Eigenpairs(values, vectors, "Lanczos", reason, float(residual))
+        return Eigenpairs(values, vectors, method, reason, float(residual))

@@ -87,7 +87,8 @@ def orthonormal_l21(
         W = pairs.vectors
         norms = smoothed_norms(W, SMOOTHING)
         objective.append(float(np.einsum("ij,ij->", W, M @ W) + gamma * norms.sum()))
-        if len(objective) > 1 and objective[-2] - objective[-1] < tol * abs(objective[-1]):
+        fallen = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
+        if tol > 0 and fallen < tol * abs(objective[-1]):
             converged = True
             break
     assert W is not None

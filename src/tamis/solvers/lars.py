@@ -62,20 +62,25 @@ def least_angle_regression(
     columns = np.empty((n_features, n_steps), order="F")
     factor = np.zeros((n_steps, n_steps))  # lower Cholesky factor of the active Gram matrix
     level = np.abs(remaining).max(initial=0.0)
+    nearness = np.zeros(n_features)
     while len(active) < n_steps and level > limit and candidates.any():
         entering = int(np.where(candidates, np.abs(remaining), -1.0).argmax())
-        candidates[entering] = False
-        column = gram[entering]
-        p = len(active)
-        row = scipy.linalg.solve_triangular(factor[:p, :p], column[active], lower=True)
-        pivot = column[entering] - row @ row
-        if pivot <= 1e-10 * column[entering]:
-            continue  # it depends on the active features, and can only stand in for them
-        factor[p, :p], factor[p, p] = row, np.sqrt(pivot)
-        columns[:, p] = column
-        active.append(entering)
-        p += 1
+        # A step that rounding has cut short, at a feature that could not enter, leaves all others
+        # below the level: go on in the same direction.
+        if np.abs(remaining[entering]) > (1 - 1e-9) * level:
+            candidates[entering] = False
+            column = gram[entering]
+            p = len(active)
+            row = scipy.linalg.solve_triangular(factor[:p, :p], column[active], lower=True)
+            pivot = column[entering] - row @ row
+            if pivot <= 1e-10 * column[entering]:
+                continue  # it depends on the active features, and can only stand in for them
+            factor[p, :p], factor[p, p] = row, np.sqrt(pivot)
+            columns[:, p] = column
+            active.append(entering)
 
+        p = len(active)
+        nearness = np.abs(remaining) / level
         signs = np.sign(remaining[active])
         direction = scipy.linalg.cho_solve((factor[:p, :p], True), signs)
         change = columns[:, :p] @ direction  # of the correlations; `signs` on the active ones
@@ -88,6 +93,8 @@ def least_angle_regression(
         coef[active] += step * direction
         remaining -= step * change
         level -= step
-    reached = max(level, np.abs(remaining[candidates]).max(initial=0.0), limit)
-    nearness = np.abs(remaining) / reached if reached > 0 else np.zeros(n_features)
+    if level > limit:
+        nearness = np.abs(remaining) / level
+    # Else the fit is perfect. All features depend on those that have entered, and kept their share
+    # of the level on the last step: what remains of it is rounding.
     return coef, nearness

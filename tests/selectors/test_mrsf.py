@@ -1,0 +1,201 @@
+"""MRSF by its optimality conditions, and by what it promises of the selection."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from references.spectral import generalized_eigenvectors, l21_by_reweighting, row_norms
+from sklearn.datasets import load_wine, make_blobs
+from sklearn.preprocessing import scale
+
+from tamis import MRSF, LaplacianScore
+from tamis.graphs import n_components, neighbor_graph
+from tamis.metrics import redundancy
+
+FORMS = [np.asarray, sp.csr_array]
+SHAPES = {"more samples": (80, 20), "more features": (30, 60)}
+
+
+def table(n_samples, n_features, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_samples, n_features)) + rng.integers(0, 3, (n_samples, 1))
+    X[rng.random(X.shape) < 0.2] = 0
+    return X
+
+
+def gradient(X, model):
+    X = X - X.mean(axis=0)
+    return 2 * X.T @ (model.embedding_ - X @ model.coef_)
+
+
+def assert_optimal(X, model, tol=2e-6):
+    push = gradient(X, model)
+    norms = row_norms(model.coef_)
+    support = norms > 0
+    direction = model.coef_[support] / norms[support, None]
+    misfit = row_norms(push[support] - model.penalty_ * direction)
+    assert misfit.max(initial=0) <= tol * model.penalty_
+    assert row_norms(push[~support]).max(initial=0) <= (1 + tol) * model.penalty_
+
+
+# --- the definition ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.4, 0.8])
+def test_the_solution_is_optimal(alpha, shape, form):
+    X = table(*shape)
+    model = MRSF(n_clusters=4, alpha=alpha).fit(form(X))
+    assert_optimal(X, model)
+    assert model.optimality_ <= 1e-6
+    assert model.n_support_ == np.count_nonzero(model.coef_.any(axis=1)) > 0
+    correlation = (X - X.mean(axis=0)).T @ model.embedding_
+    assert model.penalty_ == pytest.approx(alpha * 2 * row_norms(correlation).max())
+    assert (np.diff(model.objective_) <= 0).all()
+
+
+def test_the_solution_is_that_of_reweighting_run_to_convergence():
+    X = table(80, 12)
+    model = MRSF(n_clusters=4, alpha=0.3, tol=1e-8).fit(X)
+    expected = l21_by_reweighting(X - X.mean(axis=0), model.embedding_, model.penalty_)
+    np.testing.assert_allclose(model.coef_, expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_the_embedding_is_that_of_dense_eigenvectors():
+    X = table(80, 20)
+    graph = neighbor_graph(X, 6)
+    assert n_components(graph) == 1
+    Y = generalized_eigenvectors(graph.toarray(), 4)[1][:, 1:]
+    Y = Y - Y.mean(axis=0)
+    Y /= np.linalg.norm(Y, axis=0)
+    model = MRSF(n_clusters=4, n_neighbors=6).fit(X)
+    assert model.embedding_.shape == (80, 3)
+    signs = np.sign(np.einsum("ij,ij->j", Y, model.embedding_))
+    np.testing.assert_allclose(model.embedding_, Y * signs, atol=1e-7)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_single_precision_is_solved_in_double(form):
+    X = table(80, 20).astype(np.float32)
+    expected = MRSF().fit(X.astype(np.float64)).scores_
+    np.testing.assert_allclose(MRSF().fit(form(X)).scores_, expected, atol=1e-6 * expected.max())
+
+
+# --- scores -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_features_outside_the_support_are_ordered_by_their_entry(shape, form):
+    X = table(*shape)
+    model = MRSF(alpha=0.5).fit(form(X))
+    support = model.coef_.any(axis=1)
+    np.testing.assert_allclose(model.scores_[support], row_norms(model.coef_[support]))
+    assert model.scores_[~support].max() < model.scores_[support].min()
+    order = np.argsort(-row_norms(gradient(X, model))[~support])
+    assert (np.diff(model.scores_[~support][order]) <= 0).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_largest_penalty_leaves_nothing_but_ranks_by_correlation(form):
+    X = table(80, 20)
+    model = MRSF(alpha=1.0).fit(form(X))
+    assert not model.coef_.any()
+    assert model.n_support_ == 0
+    correlation = row_norms((X - X.mean(axis=0)).T @ model.embedding_)
+    np.testing.assert_array_equal(np.argsort(model.ranking_), np.argsort(-correlation))
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_the_scale_of_the_data_plays_no_part(shape, factor):
+    X = table(*shape)
+    plain, scaled = MRSF().fit(X), MRSF().fit(factor * X)
+    largest = np.abs(plain.coef_).max()
+    np.testing.assert_allclose(factor * scaled.coef_, plain.coef_, atol=1e-5 * largest)
+    assert scaled.n_support_ == plain.n_support_
+    np.testing.assert_array_equal(scaled.ranking_, plain.ranking_)
+
+
+def test_smaller_penalties_keep_more_rows():
+    X = table(80, 20)
+    kept = [MRSF(alpha=alpha).fit(X).n_support_ for alpha in (1.0, 0.7, 0.3, 0.1, 0.01)]
+    assert kept == sorted(kept)
+    assert kept[0] == 0
+    assert kept[-1] == 20
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2])
+def test_one_cluster_still_uses_an_eigenvector(n_clusters):
+    model = MRSF(n_clusters=n_clusters).fit(table(80, 20))
+    assert model.coef_.shape == (20, 1)
+    assert model.n_support_ > 0
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_constant_features_come_last_and_change_nothing(form):
+    X = table(80, 10)
+    X[:, [3, 7]] = 0.0, 2.0
+    model = MRSF().fit(form(X))
+    assert set(model.ranking_[[3, 7]]) == {9, 10}
+    without = MRSF().fit(form(np.delete(X, [3, 7], axis=1)))
+    np.testing.assert_allclose(np.delete(model.scores_, [3, 7]), without.scores_, atol=1e-8)
+
+
+# --- what it is for ---------------------------------------------------------------------------
+
+
+def test_planted_features_are_found():
+    informative, _ = make_blobs(200, 4, centers=5, cluster_std=1.0, random_state=0)
+    noise = np.random.default_rng(0).standard_normal((200, 16))
+    model = MRSF(4, n_clusters=5).fit(np.hstack([informative, 0.1 * noise]))
+    assert set(np.flatnonzero(model.get_support())) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_are_not_kept_together(seed):
+    rng = np.random.default_rng(seed)
+    X, _ = make_blobs(150, 5, centers=6, cluster_std=1.5, random_state=seed)
+    X = scale(X)
+    copies = [X + 0.1 * rng.standard_normal(X.shape) for _ in range(4)]
+    X = scale(np.hstack([X, *copies]))
+    sparse = MRSF(5, n_clusters=6).fit(X).get_support()
+    smooth = LaplacianScore(5).fit(X).get_support()
+    assert redundancy(X, sparse) < redundancy(X, smooth)
+
+
+def test_a_disconnected_graph_is_no_obstacle():
+    X, y = make_blobs([40, 30, 20], 5, random_state=0, cluster_std=0.1)
+    model = MRSF(n_clusters=3).fit(X)
+    for label in range(3):
+        np.testing.assert_allclose(np.ptp(model.embedding_[y == label], axis=0), 0, atol=1e-10)
+    assert_optimal(X, model)
+
+
+def test_too_few_epochs_warn():
+    with pytest.warns(UserWarning, match="did not converge in max_iter=1"):
+        MRSF(alpha=0.001, max_iter=1, tol=1e-12).fit(scale(load_wine().data))
+
+
+# --- real tables ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["UMIST", "Isolet"])
+@pytest.mark.parametrize("alpha", [0.05, 0.4])
+def test_large_real_tables_are_solved(benchmark_set, name, alpha):
+    X, _ = benchmark_set(name)
+    model = MRSF(alpha=alpha).fit(X)
+    assert_optimal(X, model)
+    assert (np.diff(model.objective_) <= 0).all()
+
+
+@pytest.mark.parametrize("name", ["MouseBladder_sc", "News20"])
+@pytest.mark.parametrize("n_features", [100, 500])
+def test_sparse_and_dense_real_tables_have_the_same_scores(benchmark_set, name, n_features):
+    X, _ = benchmark_set(name)
+    X = X[:: X.shape[0] // 200][:200]
+    X = X[:, np.sort(np.argsort(-np.diff(X.tocsc().indptr), kind="stable")[:n_features])]
+    sparse, dense = MRSF().fit(X), MRSF().fit(X.toarray())
+    np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-8 * dense.scores_.max())

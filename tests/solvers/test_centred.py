@@ -1,0 +1,72 @@
+"""The centred table: every product equals that of the dense table minus its means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tamis.solvers.centred import Centred
+
+FORMS = [np.asarray, sp.csr_array]
+
+
+def table(n_samples, n_features, dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    X = (0.5 + rng.standard_normal((n_samples, n_features))).astype(dtype)
+    X[rng.random(X.shape) < 0.4] = 0
+    return X
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(30, 7), (7, 30), (2, 1)])
+def test_products_are_those_of_the_centred_table(shape, dtype, form):
+    X = table(*shape, dtype)
+    expected = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
+    centred = Centred(form(X))
+    rng = np.random.default_rng(1)
+    V, U = rng.standard_normal((shape[1], 3)), rng.standard_normal((shape[0], 3))
+    weights = rng.random(shape[1])
+    chosen = np.array([shape[1] - 1, 0])
+    for found, wanted in [
+        (centred.times(V), expected @ V),
+        (centred.times(V[:, 0]), expected @ V[:, 0]),
+        (centred.transposed_times(U), expected.T @ U),
+        (centred.transposed_times(U[:, 0]), expected.T @ U[:, 0]),
+        (centred.columns(chosen), expected[:, chosen]),
+        (centred.gram_of_features(), expected.T @ expected),
+        (centred.gram_of_samples(), expected @ expected.T),
+        (centred.gram_of_samples(weights), expected * weights @ expected.T),
+    ]:
+        assert isinstance(found, np.ndarray)
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * shape[0] * shape[1])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_input_is_left_as_it_was(form):
+    X = table(20, 5)
+    given = form(X.copy())
+    centred = Centred(given)
+    centred.gram_of_features()
+    centred.gram_of_samples(np.full(5, 2.0))
+    kept = given.toarray() if sp.issparse(given) else given
+    np.testing.assert_array_equal(kept, X)
+
+
+def test_a_sparse_table_is_not_densified_and_a_dense_one_is_centred():
+    X = table(20, 5)
+    assert Centred(sp.csr_array(X)).is_sparse
+    assert not Centred(X).is_sparse
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_large_offset_of_a_dense_table_costs_no_precision(dtype):
+    X = table(50, 4)
+    offset = 2.0**20 if dtype == np.float64 else 2.0**6
+    shifted = (X + offset).astype(dtype)
+    exact = shifted.astype(np.float64) - offset
+    expected = exact - exact.mean(axis=0)
+    found = Centred(shifted).gram_of_features()
+    np.testing.assert_allclose(found, expected.T @ expected, rtol=1e-9, atol=1e-9)

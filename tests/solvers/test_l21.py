@@ -1,0 +1,281 @@
+"""The l2,1 solvers against plain reweighting and against their optimality conditions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from references.spectral import (
+    l21_by_reweighting,
+    l21_objective,
+    row_norms,
+    udfs_path,
+    udfs_start,
+)
+
+from tamis.graphs import laplacian, neighbor_graph
+from tamis.solvers import l21
+from tamis.solvers.centred import Centred
+from tamis.solvers.eigen import WeightedGram
+from tamis.solvers.l21 import (
+    kkt_violations,
+    l21_regression,
+    largest_useful_penalty,
+    orthonormal_l21,
+    scores_with_order_of_entry,
+)
+
+FORMS = [np.asarray, sp.csr_array]
+SHAPES = {"more samples": (60, 25), "more features": (20, 45)}
+
+
+def table(n_samples, n_features, seed=0):
+    rng = np.random.default_rng(seed)
+    X = 0.3 + rng.standard_normal((n_samples, n_features))
+    X[rng.random(X.shape) < 0.3] = 0
+    return X
+
+
+# --- min Tr(WᵀMW) + γ‖W‖21, WᵀW = I -----------------------------------------------------------
+
+
+def quadratic(n_samples, n_features, seed=0):
+    X = table(n_samples, n_features, seed)
+    A = laplacian(neighbor_graph(X, 4)) / n_samples
+    return X, A, X.T @ A @ X
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize("gamma", [1e-2, 1.0])
+def test_the_path_is_that_of_algorithm_1(gamma, shape, form):
+    X, A, M = quadratic(*shape)
+    start = udfs_start(M, 3) if shape[0] <= shape[1] else None
+    expected_W, expected = udfs_path(M, gamma, 3, 15, start)
+    found = orthonormal_l21(WeightedGram(form(X), A), gamma, 3, max_iter=15, tol=0)
+    np.testing.assert_allclose(found.objective, expected, rtol=1e-6)
+    np.testing.assert_allclose(row_norms(found.coef), row_norms(expected_W), atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize("gamma", [1e-4, 1e-2, 1.0, 1e2])
+def test_the_objective_never_rises_and_w_stays_orthonormal(gamma, shape, seed):
+    X, A, M = quadratic(*shape, seed)
+    found = orthonormal_l21(WeightedGram(X, A), gamma, 3, max_iter=40, tol=0)
+    assert (np.diff(found.objective) <= 1e-9 * np.abs(found.objective[:-1])).all()
+    np.testing.assert_allclose(found.coef.T @ found.coef, np.eye(3), atol=1e-8)
+    assert row_norms(found.coef).sum() >= 3 - 1e-9  # equal where three rows are left
+    value = np.trace(found.coef.T @ M @ found.coef) + gamma * row_norms(found.coef).sum()
+    assert value == pytest.approx(found.objective[-1], rel=1e-5)
+
+
+def test_the_limit_is_stationary():
+    X, A, M = quadratic(60, 25)
+    found = orthonormal_l21(WeightedGram(X, A), 0.05, 3, max_iter=2000, tol=1e-14)
+    assert found.converged
+    assert found.optimality < 1e-4
+    W = found.coef
+    smoothed = np.sqrt(row_norms(W) ** 2 + l21.SMOOTHING)
+    gradient = M @ W + 0.05 / 2 * W / smoothed[:, None]
+    symmetric = W.T @ gradient
+    np.testing.assert_allclose(symmetric, symmetric.T, atol=1e-6)
+    np.testing.assert_allclose(gradient, W @ symmetric, atol=1e-4)
+
+
+def test_a_large_penalty_leaves_as_many_rows_as_columns():
+    X, A, _ = quadratic(60, 25)
+    found = orthonormal_l21(WeightedGram(X, A), 1e3, 3, max_iter=100, tol=1e-10)
+    norms = row_norms(found.coef)
+    assert np.count_nonzero(norms > 1e-6) == 3
+    assert norms.sum() == pytest.approx(3, abs=1e-5)
+
+
+def test_too_few_iterations_are_reported():
+    X, A, _ = quadratic(60, 25)
+    found = orthonormal_l21(WeightedGram(X, A), 0.1, 3, max_iter=2, tol=1e-12)
+    assert not found.converged
+    assert len(found.objective) == 2
+    assert found.how == "dense: the matrix is small"
+
+
+def test_one_column_for_each_feature_leaves_nothing_to_choose():
+    X, A, M = quadratic(60, 4)
+    found = orthonormal_l21(WeightedGram(X, A), 0.1, 4, max_iter=10, tol=0)
+    np.testing.assert_allclose(row_norms(found.coef), 1, rtol=1e-9)
+    assert found.objective[-1] == pytest.approx(np.trace(M) + 0.4)
+
+
+# --- min ‖XW − Y‖² + penalty·‖W‖21 ------------------------------------------------------------
+
+
+def regression(n_samples, n_features, n_targets=3, seed=0):
+    X = table(n_samples, n_features, seed)
+    rng = np.random.default_rng(seed + 7)
+    Y = X[:, :4] @ rng.standard_normal((4, n_targets)) + rng.standard_normal((n_samples, n_targets))
+    return X, Y - Y.mean(axis=0)
+
+
+def centre(X):
+    return X - X.mean(axis=0)
+
+
+def assert_optimal(X, Y, W, penalty, tol=2e-6):
+    """The conditions themselves, written out row by row."""
+    gradient = 2 * centre(X).T @ (Y - centre(X) @ W)
+    for g, w in zip(gradient, W, strict=True):
+        if w.any():
+            assert np.linalg.norm(g - penalty * w / np.linalg.norm(w)) <= tol * penalty
+        else:
+            assert np.linalg.norm(g) <= (1 + tol) * penalty
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize("fraction", [0.01, 0.1, 0.5, 0.9])
+def test_the_regression_is_optimal(fraction, shape, form):
+    X, Y = regression(*shape)
+    centred = Centred(form(X))
+    penalty = fraction * largest_useful_penalty(centred, Y)
+    found = l21_regression(centred, Y, penalty)
+    assert found.converged
+    assert found.optimality <= 1e-6
+    assert_optimal(X, Y, found.coef, penalty)
+    reference = l21_by_reweighting(centre(X), Y, penalty, 500)
+    best = l21_objective(centre(X), Y, reference, penalty)
+    assert found.objective[-1] <= best * (1 + 1e-9)
+    assert found.objective[-1] == pytest.approx(best, rel=1e-3)
+    assert found.objective[-1] == pytest.approx(l21_objective(centre(X), Y, found.coef, penalty))
+    assert found.objective[0] == pytest.approx(np.linalg.norm(Y) ** 2)
+    assert (np.diff(found.objective) <= 1e-9 * found.objective[0]).all()
+
+
+def test_the_regression_agrees_with_reweighting_run_to_convergence():
+    X, Y = regression(60, 12)
+    penalty = 0.2 * largest_useful_penalty(Centred(X), Y)
+    found = l21_regression(Centred(X), Y, penalty, tol=1e-8)
+    np.testing.assert_allclose(found.coef, l21_by_reweighting(centre(X), Y, penalty), atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_the_largest_useful_penalty_is_the_smallest_that_empties_w(shape):
+    X, Y = regression(*shape)
+    largest = largest_useful_penalty(Centred(X), Y)
+    assert largest == pytest.approx(2 * row_norms(centre(X).T @ Y).max())
+    for penalty in (largest, 2 * largest):
+        found = l21_regression(Centred(X), Y, penalty)
+        assert not found.coef.any()
+        assert found.converged
+    strongest = row_norms(centre(X).T @ Y).argmax()
+    kept = l21_regression(Centred(X), Y, 0.999 * largest).coef
+    assert np.flatnonzero(kept.any(axis=1)).tolist() == [strongest]
+
+
+@pytest.mark.parametrize("first", [1, 2, 5])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_working_sets_smaller_than_the_support_lead_to_the_same_optimum(monkeypatch, shape, first):
+    X, Y = regression(*shape)
+    penalty = 0.05 * largest_useful_penalty(Centred(X), Y)
+    whole = l21_regression(Centred(X), Y, penalty)
+    monkeypatch.setattr(l21, "FIRST_WORKING_SET", first)
+    found = l21_regression(Centred(X), Y, penalty)
+    assert np.count_nonzero(found.coef.any(axis=1)) > first
+    assert len(found.objective) > len(whole.objective)
+    assert_optimal(X, Y, found.coef, penalty)
+    assert found.objective[-1] == pytest.approx(whole.objective[-1], rel=1e-7)
+    assert (np.diff(found.objective) <= 1e-9 * found.objective[0]).all()
+
+
+@pytest.mark.parametrize("fraction", [0.02, 0.3])
+def test_equal_columns_share_their_row_and_cost_nothing(fraction):
+    X, Y = regression(60, 8)
+    penalty = fraction * largest_useful_penalty(Centred(X), Y)
+    single = l21_regression(Centred(X), Y, penalty)
+    doubled = l21_regression(Centred(np.hstack([X, X])), Y, penalty)
+    assert doubled.converged
+    assert_optimal(np.hstack([X, X]), Y, doubled.coef, penalty)
+    assert doubled.objective[-1] == pytest.approx(single.objective[-1], rel=1e-8)
+    np.testing.assert_allclose(doubled.coef[:8] + doubled.coef[8:], single.coef, atol=1e-5)
+
+
+def test_strongly_correlated_columns_are_solved_too():
+    X, Y = regression(60, 8)
+    rng = np.random.default_rng(5)
+    X = np.hstack([X, X + 1e-3 * rng.standard_normal(X.shape)])
+    penalty = 0.01 * largest_useful_penalty(Centred(X), Y)
+    found = l21_regression(Centred(X), Y, penalty)
+    assert found.converged
+    assert_optimal(X, Y, found.coef, penalty)
+
+
+def test_columns_of_very_different_units_are_solved_too():
+    X, Y = regression(60, 12)
+    X = X * 10.0 ** np.linspace(-3, 3, 12)
+    for fraction in (1e-4, 1e-2, 0.5):
+        penalty = fraction * largest_useful_penalty(Centred(X), Y)
+        found = l21_regression(Centred(X), Y, penalty)
+        assert_optimal(X, Y, found.coef, penalty)
+
+
+def test_zero_rows_say_how_near_they_are_to_entering():
+    X, Y = regression(60, 25)
+    penalty = 0.4 * largest_useful_penalty(Centred(X), Y)
+    found = l21_regression(Centred(X), Y, penalty)
+    outside = ~found.coef.any(axis=1)
+    assert outside.any()
+    assert (found.nearness[outside] >= 0).all()
+    assert (found.nearness[outside] <= 1 + 1e-6).all()
+    np.testing.assert_allclose(found.nearness[~outside], 1, rtol=1e-5)
+    residual = Y - centre(X) @ found.coef
+    np.testing.assert_allclose(found.nearness, 2 * row_norms(centre(X).T @ residual) / penalty)
+    entering = np.flatnonzero(outside)[found.nearness[outside].argmax()]
+    for fraction in np.linspace(0.4, 0.2, 41):
+        more = l21_regression(
+            Centred(X), Y, fraction * largest_useful_penalty(Centred(X), Y)
+        ).coef.any(axis=1)
+        if (more & outside).any():
+            assert (more & outside)[entering]
+            break
+
+
+def test_the_solution_scales_with_the_data():
+    X, Y = regression(60, 12)
+    plain = l21_regression(Centred(X), Y, 0.3 * largest_useful_penalty(Centred(X), Y))
+    scaled = Centred(1e3 * X)
+    large = l21_regression(scaled, Y, 0.3 * largest_useful_penalty(scaled, Y))
+    np.testing.assert_allclose(1e3 * large.coef, plain.coef, atol=1e-6)
+
+
+def test_targets_that_no_feature_explains_give_zero():
+    X, _ = regression(60, 12)
+    found = l21_regression(Centred(X), np.zeros((60, 2)), 1.0)
+    assert not found.coef.any()
+    assert found.converged
+    none = l21_regression(Centred(np.ones((60, 3))), np.zeros((60, 2)), 0.0)
+    assert not none.coef.any()
+    assert not none.nearness.any()
+
+
+def test_global_random_state_is_neither_read_nor_changed():
+    X, Y = regression(60, 12)
+    penalty = 0.1 * largest_useful_penalty(Centred(X), Y)
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    l21_regression(Centred(X), Y, penalty)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_violations_are_measured_for_both_kinds_of_rows():
+    W = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 0.0]])
+    gradient = np.array([[1.2, 1.6], [0.0, 1.0], [0.0, 5.0]])  # 2·w/‖w‖, inside, outside
+    np.testing.assert_allclose(kkt_violations(W, gradient, 2.0), [0, 0, 3], atol=1e-12)
+
+
+def test_rows_that_are_zero_are_ordered_below_all_others():
+    norms = np.array([0.0, 0.5, 0.0, 0.2, 0.0])
+    nearness = np.array([0.3, 1.0, 1.0, 1.0, 0.6])
+    scores = scores_with_order_of_entry(norms, nearness)
+    assert np.argsort(-scores).tolist() == [1, 3, 2, 4, 0]
+    np.testing.assert_array_equal(scores[[1, 3]], [0.5, 0.2])
+    np.testing.assert_allclose(
+        scores_with_order_of_entry(np.zeros(3), np.array([0.3, 1.0, 0.5])), [0.3, 1.0, 0.5]
+    )

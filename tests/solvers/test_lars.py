@@ -1,0 +1,166 @@
+"""Least angle regression by its defining property, and against scikit-learn's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from references.spectral import mcfs_coefficients
+
+from tamis.solvers.centred import Centred
+from tamis.solvers.lars import GramColumns, least_angle_regression
+
+FORMS = [np.asarray, sp.csr_array]
+SHAPES = {"more samples": (80, 20), "more features": (25, 60)}
+
+
+def problem(n_samples, n_features, seed=0):
+    rng = np.random.default_rng(seed)
+    X = 0.5 + rng.standard_normal((n_samples, n_features))
+    X[rng.random(X.shape) < 0.2] = 0
+    y = rng.standard_normal(n_samples)
+    return X, y - y.mean()
+
+
+def regress(X, y, n_steps):
+    centred = Centred(X)
+    return least_angle_regression(GramColumns(centred), centred.transposed_times(y), n_steps)
+
+
+def correlations(X, y, coef):
+    X = X - X.mean(axis=0)
+    return np.abs(X.T @ (y - X @ coef))
+
+
+def assert_equiangular(X, y, coef, tol=1e-9):
+    """The features that entered have equal correlations, and no other has a larger one."""
+    remaining = correlations(X, y, coef)
+    scale = correlations(X, y, np.zeros_like(coef)).max()
+    active = coef != 0
+    assert np.ptp(remaining[active]) <= tol * scale
+    assert remaining.max() <= remaining[active].max() + tol * scale
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize("n_steps", [1, 2, 7, 19])
+def test_each_step_is_equiangular(n_steps, shape, form):
+    X, y = problem(*shape)
+    coef, nearness = regress(form(X), y, n_steps)
+    assert np.count_nonzero(coef) == n_steps
+    assert_equiangular(X, y, coef)
+    remaining = correlations(X, y, coef)
+    np.testing.assert_allclose(nearness, remaining / remaining.max(), atol=1e-8)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("shape", "n_steps"), [((80, 20), 1), ((80, 20), 7), ((80, 20), 19), ((25, 60), 7)]
+)
+def test_well_conditioned_paths_agree_with_scikit_learn(shape, n_steps, form):
+    X, y = problem(*shape)
+    coef, _ = regress(form(X), y, n_steps)
+    expected = mcfs_coefficients(X, y[:, None], n_steps)[:, 0]
+    np.testing.assert_allclose(coef, expected, rtol=1e-7, atol=1e-12)
+
+
+def test_single_precision_columns_are_used_in_double():
+    X, y = problem(80, 20)
+    X = X.astype(np.float32)
+    coef, _ = regress(X, y, 7)
+    np.testing.assert_allclose(coef, regress(X.astype(np.float64), y, 7)[0], rtol=1e-12)
+
+
+def test_the_first_feature_to_enter_is_the_most_correlated_whatever_its_sign():
+    X, y = problem(80, 20)
+    coef, _ = regress(X, y, 1)
+    assert np.flatnonzero(coef) == [correlations(X, y, np.zeros(20)).argmax()]
+    negated, _ = regress(-X, y, 5)
+    np.testing.assert_allclose(negated, -regress(X, y, 5)[0])
+
+
+def test_all_features_give_least_squares():
+    X, y = problem(80, 20)
+    coef, _ = regress(X, y, 20)
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(coef, np.linalg.lstsq(centred, y, rcond=None)[0], atol=1e-10)
+
+
+@pytest.mark.parametrize("n_steps", [24, 25, 60])
+def test_more_steps_than_the_rank_end_with_a_perfect_fit(n_steps):
+    X, y = problem(25, 60)
+    coef, nearness = regress(X, y, n_steps)
+    assert np.count_nonzero(coef) == 24
+    assert correlations(X, y, coef).max() < 1e-9
+    assert np.isfinite(nearness).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_after_a_perfect_fit_the_others_keep_the_order_they_had_before_it(form):
+    # All other features depend on those that entered: their share of the common correlation stays
+    # the same on the last step, down to the point where all vanish.
+    X, y = problem(25, 60)
+    coef, nearness = regress(form(X), y, 24)
+    active = coef != 0
+    before, _ = regress(X, y, 23)
+    remaining = correlations(X, y, before)
+    expected = remaining / remaining.max()
+    np.testing.assert_allclose(nearness[~active], expected[~active], atol=1e-6)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_of_two_equal_features_the_first_enters(sign):
+    X, y = problem(80, 10)
+    alone, _ = regress(X, y, 6)
+    coef, nearness = regress(np.hstack([X, sign * X]), y, 6)
+    np.testing.assert_allclose(coef[:10], alone, rtol=1e-8)
+    assert not coef[10:].any()
+    np.testing.assert_allclose(nearness[10:], nearness[:10], atol=1e-8)
+
+
+def test_duplicates_do_not_use_up_steps():
+    X, y = problem(80, 10)
+    coef, _ = regress(np.hstack([X, X, -X, 2 * X[:, :3]]), y, 40)
+    assert np.count_nonzero(coef) == 10
+
+
+@pytest.mark.parametrize("noise", [1e-2, 1e-3, 1e-4])
+@pytest.mark.parametrize("seed", range(5))
+def test_near_copies_and_copies_together_stay_equiangular(seed, noise):
+    rng = np.random.default_rng(seed)
+    base, y = problem(60, 8, seed)
+    near = base + noise * rng.standard_normal(base.shape)
+    X = np.hstack([base, near, base, -base[:, :4], base @ rng.standard_normal((8, 5))])
+    for n_steps in range(1, 16):
+        assert_equiangular(X, y, regress(X, y, n_steps)[0], tol=1e-6)
+
+
+def test_nothing_enters_for_a_target_without_correlation():
+    X, _ = problem(80, 20)
+    coef, nearness = regress(X, np.zeros(80), 5)
+    assert not coef.any()
+    assert not nearness.any()
+
+
+def test_constant_columns_never_enter():
+    X, y = problem(80, 5)
+    X[:, 2] = 4.0
+    coef, _ = regress(X, y, 5)
+    assert coef[2] == 0
+    assert np.count_nonzero(coef) == 4
+
+
+def test_gram_columns_are_computed_once():
+    X, _ = problem(30, 6)
+    calls = []
+
+    class Counted(Centred):
+        def columns(self, chosen):
+            calls.append(chosen)
+            return super().columns(chosen)
+
+    gram = GramColumns(Counted(X))
+    expected = np.cov(X.T, bias=True) * 30
+    for j in (3, 1, 3):
+        np.testing.assert_allclose(gram[j], expected[j], atol=1e-10)
+    assert len(calls) == 2
