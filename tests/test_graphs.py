@@ -23,6 +23,8 @@ from tamis.graphs import (
     laplacian,
     laplacian_eigenvectors,
     lle_weights,
+    local_gram,
+    local_sets,
     n_components,
     nearest_neighbors,
     neighbor_graph,
@@ -483,6 +485,27 @@ def test_a_constant_column_is_the_roughest_once_centred(container, value):
     assert feature_roughness(graph, container(X), centre=True)[0] == 2
 
 
+def long_ring(n_samples):
+    ends = np.arange(n_samples)
+    return symmetrize(sp.csr_array((np.ones(n_samples), (ends, np.roll(ends, 1)))))
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1e6 / 7])
+def test_a_constant_column_of_many_samples_is_the_roughest_once_centred(container, value):
+    # The rounding errors of the sum of equal numbers add up.
+    X = np.full((20_000, 1), value)
+    assert feature_roughness(long_ring(20_000), container(X), centre=True) == 2
+
+
+def test_a_column_of_many_samples_that_hardly_varies_is_not_constant():
+    f = 1 + 1e-12 * normal(20_000, 1)
+    roughness = feature_roughness(long_ring(20_000), f, centre=True)
+    np.testing.assert_allclose(
+        roughness, feature_roughness(long_ring(20_000), f - 1, centre=True), rtol=1e-3
+    )
+
+
 def test_a_column_that_varies_only_at_samples_without_an_edge_is_the_roughest():
     graph = sp.csr_array(components(30, 1, seed=3))
     alone = np.flatnonzero(degrees(graph) == 0)
@@ -548,6 +571,30 @@ def test_lle_weights_rebuild_points_of_a_line_and_move_with_the_data(container):
     np.testing.assert_allclose(moved.toarray(), weights.toarray(), atol=1e-6)
 
 
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_local_gram_matrices_are_their_definition(container):
+    X = normal(30, 5)
+    centres = np.array([3, 20])
+    indices = np.array([[1, 2, 29], [4, 3, 0]])
+    grams = local_gram(container(X), centres, indices)
+    for gram, centre, others in zip(grams, centres, indices, strict=True):
+        differences = X[others] - X[centre]
+        np.testing.assert_allclose(gram, differences @ differences.T, atol=1e-13)
+
+
+def test_local_sets_group_the_samples_by_their_number_of_neighbours():
+    # 0–1, 1–2, a loop at 2, a stored zero between 0 and 3, and 4 alone.
+    rows, columns = [0, 1, 1, 2, 2, 0, 3], [1, 0, 2, 1, 2, 3, 0]
+    values = [1.0, 1.0, 2.0, 2.0, 1.0, 0.0, 0.0]
+    graph = sp.csr_array((values, (rows, columns)), shape=(5, 5))
+    sets = {indices.shape[1]: (centres, indices) for centres, indices in local_sets(graph)}
+    assert set(sets) == {1, 2}
+    np.testing.assert_array_equal(sets[1][0], [0, 2])
+    np.testing.assert_array_equal(sets[1][1], [[1], [1]])
+    np.testing.assert_array_equal(sets[2][0], [1])
+    np.testing.assert_array_equal(np.sort(sets[2][1]), [[0, 2]])
+
+
 def test_known_neighbours_are_used(monkeypatch):
     X = normal()
     neighbors = nearest_neighbors(X, 3)
@@ -578,17 +625,17 @@ def solver(request, monkeypatch):
         monkeypatch.setattr(scipy.linalg, "eigh", None)
 
 
-def assert_smooth_eigenpairs(W, n_vectors, drop_constant, values, vectors):
+def assert_smooth_eigenpairs(W, n_vectors, drop_constant, values, vectors, atol=1e-10):
     """They are the smallest eigenpairs of the normalised Laplacian, in an orthonormal basis."""
     expected_values, projector = reference.smooth_eigenpairs(W, n_vectors, drop_constant)
     degree = W.sum(axis=1)
     assert vectors.shape == (len(W), n_vectors)
-    np.testing.assert_allclose(values, expected_values, atol=1e-10)
+    np.testing.assert_allclose(values, expected_values, atol=atol)
     assert (np.diff(values) > -1e-10).all()
     assert (values >= 0).all()
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(n_vectors), atol=1e-10)
     residual = reference.normalized_laplacian(W) @ vectors - vectors * values
-    assert np.abs(residual).max() < 1e-10
+    assert np.abs(residual).max() < atol
     np.testing.assert_array_equal(vectors[degree == 0], 0)
     largest = np.abs(vectors).argmax(axis=0)
     assert (vectors[largest, np.arange(n_vectors)] > 0).all()
@@ -777,6 +824,25 @@ def test_weights_of_very_different_size_are_no_obstacle(solver):
     W = W * np.sqrt(np.outer(scale, scale))
     values, vectors = laplacian_eigenvectors(sp.csr_array(W), 5)
     assert_smooth_eigenpairs(W, 5, True, values, vectors)
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e-30, 1e-10])
+def test_parts_joined_by_a_negligible_edge_are_components(solver, weight):
+    W = scipy.linalg.block_diag(random_graph(40), random_graph(30, seed=1))
+    W[0, 69] = W[69, 0] = weight
+    values, vectors = laplacian_eigenvectors(sp.csr_array(W), 6)
+    assert values[0] == 0
+    assert values[1] > 1e-6
+    np.testing.assert_allclose(np.ptp(vectors[:40, 0] / np.sqrt(W[:40].sum(axis=1))), 0, atol=1e-12)
+    assert_smooth_eigenpairs(W, 6, True, values, vectors, atol=2 * weight + 1e-10)
+
+
+def test_an_edge_that_is_small_but_not_negligible_joins_its_parts(solver):
+    W = scipy.linalg.block_diag(random_graph(40), random_graph(30, seed=1))
+    W[0, 69] = W[69, 0] = 1e-5
+    values, vectors = laplacian_eigenvectors(sp.csr_array(W), 6)
+    assert 1e-9 < values[0] < 1e-5
+    assert_smooth_eigenpairs(W, 6, True, values, vectors)
 
 
 def test_the_old_sparse_matrices_have_the_same_eigenvectors():

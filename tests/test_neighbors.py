@@ -446,6 +446,21 @@ def test_numbers_whose_squares_underflow_single_precision_beside_large_ones(sear
     assert_brute(X, 3, search(X, 3))
 
 
+@pytest.mark.parametrize("size", [1e-19, 1e-21, 3e-22, 1e-22, 1e-23])
+@pytest.mark.parametrize("side", [16, 64])
+def test_squares_that_underflow_in_several_tiles(search, monkeypatch, size, side):
+    tiny_tiles(monkeypatch, side)
+    X = np.random.default_rng(0).standard_normal((600, 8))
+    X = np.vstack([size * X, X[:50], -X[:50]])
+    assert_brute(X, 8, search(X, 8))
+
+
+def test_tiny_distances_beside_a_huge_number(search):
+    # Their squares are normal numbers, but not in units of the largest square.
+    X = np.array([[1e99], [1e-70], [2e-70], [4e-70], [8e-70], [16e-70]])
+    assert_brute(X, 2, search(X, 2))
+
+
 def test_sparse_rows_of_very_different_length():
     rng = np.random.default_rng(0)
     X = np.where(rng.random((150, 400)) < 0.02, rng.standard_normal((150, 400)), 0)
@@ -487,14 +502,19 @@ def test_single_precision_settles_almost_all_pairs(monkeypatch):
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-def test_outliers_and_far_clusters_leave_few_pairs_to_double_precision(monkeypatch, container):
-    tiny_tiles(monkeypatch, 64)
-    outlier = np.random.default_rng(0).standard_normal((640, 20))
+@pytest.mark.parametrize(("n_samples", "side"), [(640, 64), (3000, None)])
+def test_outliers_and_far_clusters_leave_few_pairs_to_differences(
+    monkeypatch, container, n_samples, side
+):
+    if side:
+        tiny_tiles(monkeypatch, side)
+    table = np.random.default_rng(0).standard_normal((n_samples, 10))
+    outlier, sentinel, far = table.copy(), table.copy(), table.copy()
     outlier[7] *= 1e6
-    far = np.random.default_rng(0).standard_normal((640, 20))
+    sentinel[7, 3] = -1e20
     far[::2] += 1e5
-    for X in (outlier, far):
-        assert distance_evaluations(monkeypatch, container(X), 5) < 160
+    for X in (outlier, sentinel, far):
+        assert distance_evaluations(monkeypatch, container(X), 5) < n_samples / 6
 
 
 def test_ties_between_all_pairs_do_not_need_the_memory_of_all_pairs(monkeypatch):

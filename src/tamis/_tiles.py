@@ -80,9 +80,9 @@ class TileSearch:
         """The search, or None if single precision leaves too much open."""
 
         def exact(rows: IntArray, columns: IntArray) -> FloatArray:
-            return pair_distances(self.X, rows, columns) * tiles.scale**2
+            return pair_distances(self.X, rows, columns)
 
-        candidates = [_Candidates(rows, tiles.gap, self.n_neighbors, exact) for rows in self.blocks]
+        candidates = [_Candidates(rows, tiles, self.n_neighbors, exact) for rows in self.blocks]
         n_blocks = len(self.blocks)
         n_open = 0
         n_tiles = n_blocks * (n_blocks + 1) // 2
@@ -92,15 +92,16 @@ class TileSearch:
                 np.fill_diagonal(tile, np.inf)  # a sample is not its own neighbour
                 candidates[i].start(tile)
                 n_open += len(candidates[i].rows)
+                crowded = n_open > (2 * self.n_neighbors + 6) * self.blocks[i].stop
+                if crowded and tiles.dtype == np.float32:
+                    return None
             else:
                 candidates[i].offer(tile, self.blocks[j].start, across=False)
                 candidates[j].offer(tile, self.blocks[i].start, across=True)
-            crowded = n_open > (2 * self.n_neighbors + 6) * self.blocks[i].stop
-            if i == j and crowded and tiles.dtype == np.float32:
-                return None
+            for block in {i, j}:
+                candidates[block].settle_if_many()
         found = [block.nearest() for block in candidates]
-        squared = np.vstack([squared for _, squared in found]) / tiles.scale**2
-        return np.vstack([indices for indices, _ in found]), squared
+        return np.vstack([indices for indices, _ in found]), np.vstack([sq for _, sq in found])
 
 
 class _Tiles:
@@ -119,7 +120,8 @@ class _Tiles:
             self._table = table.astype(dtype)
             self._densified = (-1, np.empty(0))
         else:
-            centre = X.mean(axis=0, dtype=np.float64)
+            # Any centre will do; outliers do not move the median.
+            centre = np.median(X[:: max(1, n_samples // 500)].astype(np.float64), axis=0)
             largest = max((X.max(axis=0) - centre).max(), (centre - X.min(axis=0)).max())
             self.scale = power_of_two_scale(float(largest))
             squared_norms = np.empty(n_samples)
@@ -133,8 +135,10 @@ class _Tiles:
         # Twice the classical bound, for the casts and the norms.
         relative_error = (product_length + 16) * float(np.finfo(dtype).eps)
         self._lower_norms = (squared_norms * (1 - relative_error)).astype(dtype)
-        # Upper minus lower bound of a pair is gap[i] + gap[j]; the last term covers underflow.
-        self.gap = 2 * relative_error * squared_norms + product_length * 2.0**-120
+        # Underflow may lift a lower bound by this much: thresholds make room for it.
+        self.underflow = product_length * 16 * float(np.finfo(dtype).tiny)
+        # Upper minus lower bound of a pair is gap[i] + gap[j].
+        self.gap = 2 * relative_error * squared_norms + 2 * self.underflow
         if not self._is_sparse:
             self._table[:, -1] = self._lower_norms
 
@@ -165,12 +169,14 @@ class _Candidates:
     def __init__(
         self,
         block: slice,
-        gap: FloatArray,
+        tiles: _Tiles,
         n_neighbors: int,
         exact: Callable[[IntArray, IntArray], FloatArray],
     ) -> None:
         self.block = block
-        self.gap = gap
+        self.gap = tiles.gap
+        self.scale = tiles.scale
+        self.underflow = tiles.underflow
         self.n_neighbors = n_neighbors
         self.exact = exact
         self.n_rows = block.stop - block.start
@@ -208,8 +214,6 @@ class _Candidates:
         self.lower = np.concatenate([self.lower, lower])
         self.upper = np.concatenate([self.upper, upper])
         self._tighten()
-        if len(self.rows) > (16 * self.n_neighbors + 64) * self.n_rows:
-            self._settle()
 
     def _tighten(self) -> None:
         """Lower each row's threshold to its k-th smallest upper bound and drop what is above."""
@@ -225,13 +229,16 @@ class _Candidates:
         self.rows, self.columns = self.rows[kept], self.columns[kept]
         self.lower, self.upper = self.lower[kept], self.upper[kept]
 
-    def _settle(self) -> None:
-        """Rank all candidates now and keep the nearest: ties would fill the memory."""
+    def settle_if_many(self) -> None:
+        """Rank many candidates at once and keep the nearest: ties would fill the memory."""
+        if len(self.rows) <= (16 * self.n_neighbors + 64) * self.n_rows:
+            return
         squared = self.exact(self.rows + self.block.start, self.columns)
         order = np.lexsort((self.columns, squared, self.rows))
         counts = np.bincount(self.rows, minlength=self.n_rows)
         place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-        self.lower = self.upper = squared
+        self.lower = squared * self.scale**2
+        self.upper = self.lower + 4 * self.underflow
         self._keep(order[place < self.n_neighbors])
         self._tighten()
 

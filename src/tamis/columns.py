@@ -87,23 +87,26 @@ def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatA
         def column_sums(values: FloatArray) -> FloatArray:
             return np.bincount(X.indices, values, minlength=n_features)
 
-        mean = column_sums(row_weights * X.data) / total
-        scatter = column_sums(row_weights * (X.data - mean[X.indices]) ** 2)
         # The zeros that are not stored deviate from the mean by the mean itself. Where none is
         # missing, the difference of the two sums would be rounding, times a large mean.
         n_stored = np.bincount(X.indices, minlength=n_features)
-        missing = np.where(n_stored < X.shape[0], total - column_sums(row_weights), 0)
-        return mean, scatter + missing.clip(min=0) * mean**2
-
-    mean = np.zeros(n_features)
-    scatter = np.zeros(n_features)
-    blocks = list(row_blocks(*X.shape))
-    for rows in blocks:
-        mean += weights[rows] @ X[rows].astype(np.float64, copy=False)
-    mean /= total
-    for rows in blocks:
-        scatter += weights[rows] @ (X[rows] - mean) ** 2
-    return mean, scatter
+        missing = np.where(n_stored < X.shape[0], total - column_sums(row_weights), 0).clip(min=0)
+        mean = column_sums(row_weights * X.data) / total
+        deviations = X.data - mean[X.indices]
+        sums = column_sums(row_weights * deviations) - missing * mean
+        scatter = column_sums(row_weights * deviations**2) + missing * mean**2
+    else:
+        mean, sums, scatter = np.zeros(n_features), np.zeros(n_features), np.zeros(n_features)
+        blocks = list(row_blocks(*X.shape))
+        for rows in blocks:
+            mean += weights[rows] @ X[rows].astype(np.float64, copy=False)
+        mean /= total
+        for rows in blocks:
+            deviations = X[rows] - mean
+            sums += weights[rows] @ deviations
+            scatter += weights[rows] @ deviations**2
+    # The deviations sum to zero but for the rounding of the mean, which is taken out of both.
+    return mean + sums / total, (scatter - sums**2 / total).clip(min=0)
 
 
 def variances(X: Matrix) -> FloatArray:

@@ -375,7 +375,8 @@ def feature_roughness(affinity: SparseMatrix, X: Matrix, *, centre: bool) -> Flo
     ratio = np.full(X.shape[1], 2.0)
     energies = dirichlet_energies(affinity, X)
     # The scatter of a column that is constant on all samples with an edge is a rounding error.
-    np.divide(energies, denominator, out=ratio, where=denominator > 1e-28 * squared_norm)
+    rounding = 16 * X.shape[0] ** 2 * np.finfo(np.float64).eps ** 3
+    np.divide(energies, denominator, out=ratio, where=denominator > rounding * squared_norm)
     return ratio.clip(0, 2)
 
 

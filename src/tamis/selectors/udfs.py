@@ -56,7 +56,7 @@ class UDFS(Selector):
     affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
         A precomputed symmetric graph: a sample's neighbourhood is then itself and its neighbours
         in the graph, whatever the weights.
-    max_iter : int, default=100
+    max_iter : int, default=300
     tol : float, default=1e-6
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
     n_jobs : int or None, default=None
@@ -134,7 +134,7 @@ class UDFS(Selector):
         gamma: float = 0.1,
         reg: float = 1.0,
         affinity: Any = None,
-        max_iter: int = 100,
+        max_iter: int = 300,
         tol: float = 1e-6,
         n_jobs: int | None = None,
         verbose: bool = False,
