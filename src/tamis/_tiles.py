@@ -63,7 +63,9 @@ class TileSearch:
         n_samples, n_features = X.shape
         side = TILE_SIDE
         if sp.issparse(X):
-            side = max(16, min(SPARSE_TILE_SIDE, DENSE_BLOCK_SIZE // n_features))
+            lengths = np.diff(X.indptr)
+            n_present = min(n_features, SPARSE_TILE_SIDE * int(lengths.mean()) + int(lengths.max()))
+            side = max(16, min(SPARSE_TILE_SIDE, DENSE_BLOCK_SIZE // (n_present + 1)))
         self.blocks = [
             slice(start, min(start + side, n_samples)) for start in range(0, n_samples, side)
         ]
@@ -92,7 +94,8 @@ class TileSearch:
                 np.fill_diagonal(tile, np.inf)  # a sample is not its own neighbour
                 candidates[i].start(tile)
                 n_open += len(candidates[i].rows)
-                crowded = n_open > (2 * self.n_neighbors + 6) * self.blocks[i].stop
+                side = self.blocks[0].stop
+                crowded = n_open > (2 * self.n_neighbors + side // 16) * self.blocks[i].stop
                 if crowded and tiles.dtype == np.float32:
                     return None
             else:
@@ -118,7 +121,7 @@ class _Tiles:
             squared_norms = table.power(2).sum(axis=1)
             product_length = int(np.diff(X.indptr).max()) + 2
             self._table = table.astype(dtype)
-            self._densified = (-1, np.empty(0))
+            self._densified = (-1, np.empty(0, dtype=np.intp), np.empty(0))
         else:
             # Any centre will do; outliers do not move the median.
             centre = np.median(X[:: max(1, n_samples // 500)].astype(np.float64), axis=0)
@@ -132,8 +135,10 @@ class _Tiles:
                 centred = (X[rows] - centre) * self.scale
                 squared_norms[rows] = np.einsum("nd,nd->n", centred, centred)
                 self._table[rows, :n_features] = centred
-        # Twice the classical bound, for the casts and the norms.
+        # Twice the classical bound, for the casts and the norms; in double precision the norms and
+        # the differences that settle a pair are no more exact than the product.
         relative_error = (product_length + 16) * float(np.finfo(dtype).eps)
+        relative_error *= 1 if dtype is np.float32 else 3
         self._lower_norms = (squared_norms * (1 - relative_error)).astype(dtype)
         # Underflow may lift a lower bound by this much: thresholds make room for it.
         self.underflow = product_length * 16 * float(np.finfo(dtype).tiny)
@@ -146,7 +151,10 @@ class _Tiles:
         """Lower bounds of the squared distances between two blocks of rows."""
         if self._is_sparse:
             # A sparse times a dense block: the product of two sparse blocks is dense anyway.
-            tile = self._table[left] @ self._dense_columns(right)
+            place, dense = self._dense_columns(right)
+            rows = self._table[left]
+            shape = (rows.shape[0], len(dense))
+            tile = sp.csr_array((rows.data, place[rows.indices], rows.indptr), shape=shape) @ dense
             tile *= -2
             tile += self._lower_norms[left, None]
             tile += self._lower_norms[right]
@@ -156,11 +164,21 @@ class _Tiles:
         crosswise[:, -1] = 1
         return crosswise @ self._table[right].T
 
-    def _dense_columns(self, block: slice) -> FloatArray:
-        """A block of sparse rows as dense columns; the last block is kept for the next tile."""
+    def _dense_columns(self, block: slice) -> tuple[IntArray, FloatArray]:
+        """A block of sparse rows as dense columns, of the features that occur in it.
+
+        Returns the place of each feature among them, the last for all others, and the columns with
+        a last row of zeros. The last block is kept for the next tile.
+        """
         if self._densified[0] != block.start:
-            self._densified = block.start, self._table[block].T.toarray(order="C")
-        return self._densified[1]
+            rows = self._table[block]
+            present, compact = np.unique(rows.indices, return_inverse=True)
+            place = np.full(rows.shape[1], len(present))
+            place[present] = np.arange(len(present))
+            shape = (rows.shape[0], len(present) + 1)
+            rows = sp.csr_array((rows.data, compact, rows.indptr), shape=shape)
+            self._densified = block.start, place, rows.T.toarray(order="C")
+        return self._densified[1:]
 
 
 class _Candidates:

@@ -118,6 +118,11 @@ def neighbor_graph(
     directed = np.arange(n_samples)  # samples that have a direction, with cosine weights
     if weights == "cosine":
         X, directed = _unit_rows(X)
+        if n_neighbors >= len(directed):
+            raise ValueError(
+                f"n_neighbors={n_neighbors} is too large: weights='cosine' needs rows that are not "
+                f"zero, and X has {len(directed)} of them."
+            )
     neighbors = nearest_neighbors(
         X,
         n_neighbors,
@@ -147,8 +152,6 @@ def _unit_rows(X: Matrix) -> tuple[Matrix, IntArray]:
     X = X * power_of_two_scale(max(float(X.max()), -float(X.min())))
     squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("nd,nd->n", X, X)
     directed = np.flatnonzero(squares)
-    if len(directed) < 2:
-        raise ValueError("weights='cosine' needs at least two rows that are not zero.")
     return normalize(X[directed]), directed
 
 
@@ -227,7 +230,8 @@ def lle_weights(
     n_samples, n_neighbors = indices.shape
     X = sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X)
     values = np.empty((n_samples, n_neighbors))
-    for rows in row_blocks(n_samples, n_neighbors * X.shape[1]):
+    row_length = X.nnz // n_samples if sp.issparse(X) else X.shape[1]
+    for rows in row_blocks(n_samples, n_neighbors * max(n_neighbors, row_length)):
         gram = local_gram(X, np.arange(rows.start, rows.stop), indices[rows])
         trace = np.trace(gram, axis1=1, axis2=2)
         ridge = np.where(trace > 0, reg * trace, reg)
@@ -577,5 +581,6 @@ def spectral_embedding(
     >>> (embedding > 0).ravel()
     array([False, False, False,  True,  True,  True])
     """
+    affinity = _without_negligible_edges(affinity)
     values, vectors = laplacian_eigenvectors(affinity, n_components, drop_constant=drop_constant)
     return values, _inverse_sqrt(degrees(affinity))[:, None] * vectors

@@ -216,7 +216,8 @@ def _local_blocks(X: Matrix, centres: IntArray, indices: IntArray, reg: float) -
     n_sets, k = indices.shape
     H = np.eye(k + 1) - 1 / (k + 1)
     blocks = np.empty((n_sets, k + 1, k + 1))
-    for some in row_blocks(n_sets, k * X.shape[1]):
+    row_length = X.nnz // X.shape[0] if sp.issparse(X) else X.shape[1]
+    for some in row_blocks(n_sets, k * max(k, row_length)):
         # Differences to the sample itself do, since H removes the local mean.
         gram = np.zeros((some.stop - some.start, k + 1, k + 1))
         gram[:, 1:, 1:] = local_gram(X, centres[some], indices[some])
