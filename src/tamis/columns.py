@@ -114,6 +114,27 @@ def variances(X: Matrix) -> FloatArray:
     return weighted_moments(X, np.ones(X.shape[0]))[1] / X.shape[0]
 
 
+def dirichlet_energies(affinity: SparseMatrix, X: Matrix) -> FloatArray:
+    """``fᵀLf = Σ_{i<j} w_ij (f_i − f_j)²`` for each column f of X.
+
+    Summed over the edges: nothing cancels, so that the value is as exact for a column near 10⁶ as
+    for one near zero, and sparse `X` stays sparse. O(nnz(W)·d), or O(nnz(W)·nnz(X)/n) for sparse.
+    """
+    upper = sp.coo_array(sp.triu(affinity, k=1))
+    left, right = upper.coords
+    energies = np.zeros(X.shape[1])
+    for edges in pair_blocks(X, left, right):
+        weight = upper.data[edges]
+        difference = row_differences(X, left[edges], right[edges])
+        if sp.issparse(X):
+            squares = np.repeat(weight, np.diff(difference.indptr)) * difference.data**2
+            energies += np.bincount(difference.indices, squares, minlength=X.shape[1])
+        else:
+            np.square(difference, out=difference)
+            energies += weight @ difference
+    return energies
+
+
 def describe_columns(columns: Any, names: Any = None, most: int = 5) -> str:
     """A short list of columns for a message: by name where they have one, else by index."""
     shown = [repr(str(names[j])) if names is not None else str(j) for j in columns[:most]]

@@ -28,7 +28,7 @@ from sklearn.preprocessing import normalize
 from tamis._neighbors import Neighbors, nearest_neighbors
 from tamis._tiles import pair_distances, power_of_two_scale
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import pair_blocks, row_blocks, row_differences, weighted_moments
+from tamis.columns import dirichlet_energies, row_blocks, weighted_moments
 
 __all__ = [
     "Neighbors",
@@ -342,27 +342,6 @@ def n_components(affinity: SparseMatrix) -> int:
     graph = sp.csr_array(affinity, copy=True)
     graph.eliminate_zeros()  # a stored zero is no edge
     return int(connected_components(graph, directed=False, return_labels=False))
-
-
-def dirichlet_energies(affinity: SparseMatrix, X: Matrix) -> FloatArray:
-    """``fᵀLf = Σ_{i<j} w_ij (f_i − f_j)²`` for each column f of X.
-
-    Summed over the edges: nothing cancels, so that the value is as exact for a column near 10⁶ as
-    for one near zero, and sparse `X` stays sparse. O(nnz(W)·d), or O(nnz(W)·nnz(X)/n) for sparse.
-    """
-    upper = sp.coo_array(sp.triu(affinity, k=1))
-    left, right = upper.coords
-    energies = np.zeros(X.shape[1])
-    for edges in pair_blocks(X, left, right):
-        weight = upper.data[edges]
-        difference = row_differences(X, left[edges], right[edges])
-        if sp.issparse(X):
-            squares = np.repeat(weight, np.diff(difference.indptr)) * difference.data**2
-            energies += np.bincount(difference.indices, squares, minlength=X.shape[1])
-        else:
-            np.square(difference, out=difference)
-            energies += weight @ difference
-    return energies
 
 
 def feature_roughness(affinity: SparseMatrix, X: Matrix, *, centre: bool) -> FloatArray:

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh, splu
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
-from tamis.graphs import dirichlet_energies
+from tamis.columns import dirichlet_energies
 from tamis.solvers.centred import Centred
 
 # Up to this size a dense eigensolver beats Lanczos on a factorised inverse.
@@ -93,7 +93,7 @@ def largest_of_inverse(
     for n_basis in (max(2 * n_pairs + 8, 20), max(4 * n_pairs, 80)):
         try:
             inverse_values, vectors = eigsh(
-                operator, n_pairs, which="LA", v0=guess, ncv=min(n_basis, size), tol=1e-13
+                operator, n_pairs, which="LA", v0=guess, ncv=min(n_basis, size), tol=1e-10
             )
         except ArpackError:
             continue
@@ -171,16 +171,14 @@ class WeightedGram:
         else:
             # A1 = 0 makes M blind to offsets; without them nothing cancels.
             X = X - X.mean(axis=0, dtype=np.float64)
-        # −½Σ A_ij (x_i − x_j)², since A1 = 0: exactly zero for a column that A cannot see, where
-        # the product leaves rounding, on which a start or a test of rank must not depend.
-        self.diagonal = dirichlet_energies(-A, X).clip(min=0)
         self._form: _Dense | _Factored | _Implicit
         if self.size <= min(n_samples, SIDE_MAX):
-            self._form = _Dense(X, A, self.diagonal)
+            self._form = _Dense(X, A)
         elif n_samples <= SIDE_MAX:
             self._form = _Factored(X, A)
         else:
-            self._form = _Implicit(X, A, self.diagonal)
+            self._form = _Implicit(X, A)
+        self.diagonal = self._form.diagonal
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
         """``MV``."""
@@ -222,22 +220,22 @@ class _Dense:
     method = "Lanczos on the inverse by Cholesky"
     reason = "there are no more features than samples"
 
-    def __init__(self, X: Matrix, A: SparseMatrix, diagonal: FloatArray) -> None:
+    def __init__(self, X: Matrix, A: SparseMatrix) -> None:
         product = X.T @ (A @ X)
         matrix = product.toarray() if sp.issparse(product) else product
         self._matrix = (matrix + matrix.T) / 2
-        self._matrix[np.diag_indices_from(self._matrix)] = diagonal
-        unseen = diagonal == 0
+        self.diagonal = _without_rounding(matrix.diagonal(), X, A)
+        self._matrix[np.diag_indices_from(self._matrix)] = self.diagonal
+        unseen = self.diagonal == 0
         self._matrix[unseen] = self._matrix[:, unseen] = 0
-        self._diagonal = diagonal
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
         return self._matrix @ V
 
     def is_singular(self) -> bool:
-        if not self._diagonal.all():
+        if not self.diagonal.all():
             return True
-        scale = np.sqrt(self._diagonal)
+        scale = np.sqrt(self.diagonal)
         scaled = self._matrix / np.outer(scale, scale)
         scaled[np.diag_indices_from(scaled)] -= 1e-12
         try:
@@ -264,9 +262,11 @@ class _Factored:
     reason = "there are fewer samples than features"
 
     def __init__(self, X: Matrix, A: SparseMatrix) -> None:
-        values, vectors = scipy.linalg.eigh(A.toarray())
+        values, vectors = scipy.linalg.eigh(A.toarray(), driver="evd", overwrite_a=True)
         self._root = (vectors * np.sqrt(values.clip(min=0))).T  # A = rootᵀ root
         self._X = X if sp.issparse(X) else self._root @ X
+        rough = _product_diagonal(X, A) if sp.issparse(X) else (self._X**2).sum(axis=0)
+        self.diagonal = _without_rounding(rough, X, A)
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
         return self._backward(self._X, self._forward(self._X, V))
@@ -303,8 +303,9 @@ class _Implicit:
     method = "Lanczos on the inverse by conjugate gradients"
     reason = f"both sides of the table exceed {SIDE_MAX}"
 
-    def __init__(self, X: Matrix, A: SparseMatrix, diagonal: FloatArray) -> None:
-        self._X, self._A, self._diagonal = X, A, diagonal
+    def __init__(self, X: Matrix, A: SparseMatrix) -> None:
+        self._X, self._A = X, A
+        self.diagonal = _without_rounding(_product_diagonal(X, A), X, A)
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
         return self._X.T @ (self._A @ (self._X @ V))
@@ -316,7 +317,7 @@ class _Implicit:
         """Applies ``(I + eMe)⁻¹``."""
         shape = (len(e), len(e))
         operator = LinearOperator(shape, matvec=lambda v: v + e * (self @ (e * v)), dtype=e.dtype)
-        jacobi = 1 / (1 + e * e * self._diagonal)
+        jacobi = 1 / (1 + e * e * self.diagonal)
         preconditioner = LinearOperator(shape, matvec=lambda v: jacobi * v, dtype=e.dtype)
 
         def solve(v: FloatArray) -> FloatArray:
@@ -330,6 +331,26 @@ class _Implicit:
             return solution
 
         return solve
+
+
+def _product_diagonal(X: Matrix, A: SparseMatrix) -> FloatArray:
+    """The diagonal of XᵀAX, from products."""
+    if sp.issparse(X):
+        return np.asarray(X.multiply(A @ X).sum(axis=0)).ravel()
+    return np.einsum("nd,nd->d", X, A @ X)
+
+
+def _without_rounding(diagonal: FloatArray, X: Matrix, A: SparseMatrix) -> FloatArray:
+    """The diagonal of XᵀAX, made exactly zero for a column that A cannot see.
+
+    There a product leaves rounding, on which a start or a test of rank must not depend; the same
+    number as −½Σ A_ij (x_i − x_j)², since A1 = 0, does not.
+    """
+    squares = X.power(2) if sp.issparse(X) else X**2
+    doubtful = np.flatnonzero(diagonal <= 1e-8 * (A.diagonal() @ squares))
+    diagonal = diagonal.copy()
+    diagonal[doubtful] = dirichlet_energies(-A, X[:, doubtful])
+    return diagonal.clip(min=0)
 
 
 class EmbeddingMatrix:
