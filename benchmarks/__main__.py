@@ -1,13 +1,14 @@
-"""Run the benchmarks: ``python -m benchmarks [WORD]`` (cases whose name or shape has the word)."""
+"""Run the benchmarks: all, or those whose name or shape has a word, and rewrite their rows."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import json
 import platform
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from benchmarks import foundation, spectral
 from benchmarks.case import Case
@@ -16,6 +17,7 @@ from benchmarks.growth import growth_page
 from benchmarks.measure import Measurement, measure, work_and_report
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+RECORD = Path(__file__).parent / "measured.json"
 CASES = (*foundation.CASES, *spectral.CASES)
 PACKAGES = ("tamis", "numpy", "scipy", "scikit-learn", "skfeature-chappers")
 
@@ -73,24 +75,31 @@ def table(rows: list[dict[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def page(rows: list[dict[str, str]], left_out: list[str], growth: str) -> str:
-    """The whole documentation page."""
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
+def page(kept: dict[str, Any]) -> str:
+    """The whole documentation page, from what has been measured so far."""
+    rows = [kept["rows"][key(case)] for case in CASES if key(case) in kept["rows"]]
+    left_out = [key(case) for case in CASES if key(case) not in kept["rows"]]
     text = f"""# Benchmarks
 
-Written by `make bench` on {datetime.now(UTC):%Y-%m-%d}; do not edit. Every row is measured in this
-one run, each side in a process of its own, on one thread. Where a peer is named, both ran in turn
-and the fastest run of each counts. Memory is the peak beyond the loaded table.
+Written by `make bench`; do not edit. Each side of a row runs in a process of its own, on one
+thread; a peer is measured in the same call, in turn with ours, and the fastest run of each counts.
+Memory is the peak beyond the loaded table.
 
-{platform.machine()}, Python {platform.python_version()}, {versions}.
+{kept["machine"]}
 
 {table(rows)}
 
-{growth}
+{kept["growth"]}
 """
     if left_out:
         text += "\nNot measured, because the set was not at hand: " + "; ".join(left_out) + ".\n"
     return text
+
+
+def machine() -> str:
+    """Where and with what the figures were measured."""
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
+    return f"{platform.machine()}, Python {platform.python_version()}, {versions}."
 
 
 def main() -> int:
@@ -116,11 +125,17 @@ def main() -> int:
         print(f"{key(case)} …", file=sys.stderr, flush=True)
         rows.append(run(case))
     print(table(rows))
+    kept: dict[str, Any] = {"rows": {}, "growth": ""}
+    if RECORD.exists():
+        kept = json.loads(RECORD.read_text(encoding="utf-8"))
+    kept["rows"] |= {key(case): row for case, row in zip(present, rows, strict=True)}
+    kept["machine"] = machine()
     if not arguments.word:
         print("growth of all methods …", file=sys.stderr, flush=True)
-        left_out = [key(case) for case in chosen if case not in present]
-        PAGE.write_text(page(rows, left_out, growth_page(PAGE.parent)), encoding="utf-8")
-        print(f"written to {PAGE.relative_to(Path.cwd())}", file=sys.stderr)
+        kept["growth"] = growth_page(PAGE.parent)
+    RECORD.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    PAGE.write_text(page(kept), encoding="utf-8")
+    print(f"written to {PAGE.relative_to(Path.cwd())}", file=sys.stderr)
     return 1 if any(row["reached"] == "no" for row in rows) else 0
 
 
