@@ -162,7 +162,8 @@ class UDFS(Selector):
             return self._set_scores(np.zeros(X.shape[1]), constant)
 
         neighborhoods = self._neighborhoods(X)
-        X = X[:, ~constant]
+        if constant.any():
+            X = X[:, ~constant]
         M = WeightedGram(X, local_discriminant_matrix(X, neighborhoods, self.reg))
         solution = orthonormal_l21(M, self.gamma, n_columns, max_iter=self.max_iter, tol=self.tol)
         self.coef_[~constant] = solution.coef

@@ -346,8 +346,11 @@ def _without_rounding(diagonal: FloatArray, X: Matrix, A: SparseMatrix) -> Float
     There a product leaves rounding, on which a start or a test of rank must not depend; the same
     number as −½Σ A_ij (x_i − x_j)², since A1 = 0, does not.
     """
-    squares = X.power(2) if sp.issparse(X) else X**2
-    doubtful = np.flatnonzero(diagonal <= 1e-8 * (A.diagonal() @ squares))
+    if sp.issparse(X):
+        size = A.diagonal() @ X.power(2)
+    else:
+        size = np.einsum("n,nd,nd->d", A.diagonal(), X, X)
+    doubtful = np.flatnonzero(diagonal <= 1e-8 * size)
     diagonal = diagonal.copy()
     diagonal[doubtful] = dirichlet_energies(-A, X[:, doubtful])
     return diagonal.clip(min=0)
