@@ -6,7 +6,7 @@ what double precision would: see `TileSearch`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
@@ -80,11 +80,7 @@ class TileSearch:
 
     def _run(self, tiles: _Tiles, verbose: bool) -> tuple[IntArray, FloatArray] | None:
         """The search, or None if single precision leaves too much open."""
-
-        def exact(rows: IntArray, columns: IntArray) -> FloatArray:
-            return pair_distances(self.X, rows, columns)
-
-        candidates = [_Candidates(rows, tiles, self.n_neighbors, exact) for rows in self.blocks]
+        candidates = [_Candidates(self.X, rows, tiles, self.n_neighbors) for rows in self.blocks]
         n_blocks = len(self.blocks)
         n_open = 0
         n_tiles = n_blocks * (n_blocks + 1) // 2
@@ -184,19 +180,13 @@ class _Tiles:
 class _Candidates:
     """The pairs of one block of rows that may still be neighbours."""
 
-    def __init__(
-        self,
-        block: slice,
-        tiles: _Tiles,
-        n_neighbors: int,
-        exact: Callable[[IntArray, IntArray], FloatArray],
-    ) -> None:
+    def __init__(self, X: Matrix, block: slice, tiles: _Tiles, n_neighbors: int) -> None:
+        self.X = X
         self.block = block
         self.gap = tiles.gap
         self.scale = tiles.scale
         self.underflow = tiles.underflow
         self.n_neighbors = n_neighbors
-        self.exact = exact
         self.n_rows = block.stop - block.start
         self.rows = np.empty(0, dtype=np.intp)
         self.columns = np.empty(0, dtype=np.intp)
@@ -251,7 +241,7 @@ class _Candidates:
         """Rank many candidates at once and keep the nearest: ties would fill the memory."""
         if len(self.rows) <= (16 * self.n_neighbors + 64) * self.n_rows:
             return
-        squared = self.exact(self.rows + self.block.start, self.columns)
+        squared = pair_distances(self.X, self.rows + self.block.start, self.columns)
         order = np.lexsort((self.columns, squared, self.rows))
         counts = np.bincount(self.rows, minlength=self.n_rows)
         place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -262,7 +252,7 @@ class _Candidates:
 
     def nearest(self) -> tuple[IntArray, FloatArray]:
         """The nearest candidates of each row, ranked in double precision."""
-        squared = self.exact(self.rows + self.block.start, self.columns)
+        squared = pair_distances(self.X, self.rows + self.block.start, self.columns)
         return first_per_row(self.rows, self.columns, squared, self.n_rows, self.n_neighbors)
 
 

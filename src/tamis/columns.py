@@ -22,6 +22,12 @@ def row_blocks(n_rows: int, row_length: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
+def neighborhood_blocks(X: Matrix, n_sets: int, n_neighbors: int) -> Iterator[slice]:
+    """Slices of neighbourhoods whose differences and Gram matrices make a block."""
+    row_length = X.nnz // X.shape[0] if sp.issparse(X) else X.shape[1]
+    return row_blocks(n_sets, n_neighbors * max(n_neighbors, row_length))
+
+
 def cost_blocks(costs: FloatArray) -> Iterator[slice]:
     """Consecutive slices of items whose costs add up to about ``BLOCK_SIZE``, at least one each."""
     ends = np.cumsum(costs)

@@ -28,7 +28,7 @@ from sklearn.preprocessing import normalize
 from tamis._neighbors import Neighbors, nearest_neighbors
 from tamis._tiles import pair_distances, power_of_two_scale
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import dirichlet_energies, row_blocks, weighted_moments
+from tamis.columns import dirichlet_energies, neighborhood_blocks, weighted_moments
 
 __all__ = [
     "Neighbors",
@@ -230,8 +230,7 @@ def lle_weights(
     n_samples, n_neighbors = indices.shape
     X = sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X)
     values = np.empty((n_samples, n_neighbors))
-    row_length = X.nnz // n_samples if sp.issparse(X) else X.shape[1]
-    for rows in row_blocks(n_samples, n_neighbors * max(n_neighbors, row_length)):
+    for rows in neighborhood_blocks(X, n_samples, n_neighbors):
         gram = local_gram(X, np.arange(rows.start, rows.stop), indices[rows])
         trace = np.trace(gram, axis1=1, axis2=2)
         ridge = np.where(trace > 0, reg * trace, reg)

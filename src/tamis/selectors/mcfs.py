@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from tamis.base import GraphSelector
 from tamis.graphs import Weights, spectral_embedding
-from tamis.solvers.centred import Centred
+from tamis.solvers.centred import Centred, centred_unit_columns
 from tamis.solvers.l21 import scores_with_order_of_entry
 from tamis.solvers.lars import GramColumns, least_angle_regression
 
@@ -136,10 +136,3 @@ class MCFS(GraphSelector):
         nearness = np.max([nearness for _, nearness in paths], axis=0)
         scores = scores_with_order_of_entry(np.abs(self.coef_).max(axis=1), nearness)
         return self._set_scores(scores, constant)
-
-
-def centred_unit_columns(Y: Any) -> Any:
-    """Columns minus their means, scaled to unit length; a constant column becomes zero."""
-    Y = Y - Y.mean(axis=0)
-    norms = np.linalg.norm(Y, axis=0)
-    return np.divide(Y, norms, out=np.zeros_like(Y), where=norms > 0)

@@ -11,8 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from tamis.base import GraphSelector
 from tamis.graphs import Weights, spectral_embedding
-from tamis.selectors.mcfs import centred_unit_columns
-from tamis.solvers.centred import Centred
+from tamis.solvers.centred import Centred, centred_unit_columns
 from tamis.solvers.l21 import (
     l21_regression,
     largest_useful_penalty,

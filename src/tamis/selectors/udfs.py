@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import Selector
-from tamis.columns import row_blocks
+from tamis.columns import neighborhood_blocks
 from tamis.graphs import check_affinity, local_gram, local_sets, nearest_neighbors
 from tamis.solvers.eigen import WeightedGram
 from tamis.solvers.l21 import orthonormal_l21, row_norms
@@ -217,8 +217,7 @@ def _local_blocks(X: Matrix, centres: IntArray, indices: IntArray, reg: float) -
     n_sets, k = indices.shape
     H = np.eye(k + 1) - 1 / (k + 1)
     blocks = np.empty((n_sets, k + 1, k + 1))
-    row_length = X.nnz // X.shape[0] if sp.issparse(X) else X.shape[1]
-    for some in row_blocks(n_sets, k * max(k, row_length)):
+    for some in neighborhood_blocks(X, n_sets, k):
         # Differences to the sample itself do, since H removes the local mean.
         gram = np.zeros((some.stop - some.start, k + 1, k + 1))
         gram[:, 1:, 1:] = local_gram(X, centres[some], indices[some])

@@ -60,3 +60,10 @@ class Centred:
         weighted_mean = weights * self._mean
         cross = self._X @ weighted_mean
         return gram.toarray() - cross[:, None] - cross + weighted_mean @ self._mean
+
+
+def centred_unit_columns(Y: FloatArray) -> FloatArray:
+    """Columns minus their means, scaled to unit length; a constant column becomes zero."""
+    Y = Y - Y.mean(axis=0)
+    norms = np.linalg.norm(Y, axis=0)
+    return np.divide(Y, norms, out=np.zeros_like(Y), where=norms > 0)
