@@ -5,11 +5,13 @@ from importlib.metadata import version
 from tamis.base import GraphSelector, Selector
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
+from tamis.selectors.lda_km import LDAKM
 from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
 from tamis.selectors.pca_score import PCAScore
 from tamis.selectors.random_subset import RandomSubset
 from tamis.selectors.spec import SPEC
+from tamis.selectors.track import TRACK
 from tamis.selectors.udfs import UDFS
 from tamis.selectors.variance import MaxVariance
 
@@ -17,9 +19,11 @@ __version__ = version("tamis")
 
 __all__ = [
     "JELSR",
+    "LDAKM",
     "MCFS",
     "MRSF",
     "SPEC",
+    "TRACK",
     "UDFS",
     "GraphSelector",
     "LaplacianScore",

@@ -150,6 +150,18 @@ class Selector(SelectorMixin, BaseEstimator):
                 stacklevel=3,
             )
 
+    def _warn_of_few_rows(self, n_support: int, penalty: str) -> None:
+        """Warn that a penalty has left fewer rows of W than features were asked for."""
+        wanted = self._n_selected()
+        if self.n_features_to_select is not None and n_support < wanted:
+            warnings.warn(
+                f"{penalty}={getattr(self, penalty)} leaves only {n_support} rows of W, fewer than "
+                f"the {wanted} features to select: the rest is ordered by how close a feature is "
+                f"to entering. Lower {penalty} for more rows.",
+                UserWarning,
+                stacklevel=3,
+            )
+
     def _n_selected(self) -> int:
         wanted, n_features = self.n_features_to_select, self.n_features_in_
         if wanted is None:

@@ -12,8 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from tamis._typing import FloatArray, IntArray, Matrix
+from tamis.solvers.centred import Centred
 
-__all__ = ["Clusters", "cluster_means", "indicator", "kmeans"]
+__all__ = ["Clusters", "between_root", "cluster_means", "indicator", "kmeans"]
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,12 @@ def cluster_means(X: Matrix, labels: IntArray) -> FloatArray:
     sums = indicator(labels).T @ X
     sums = sums.toarray() if sp.issparse(sums) else sums
     return sums / np.bincount(labels)[:, None]
+
+
+def between_root(X: Centred, labels: IntArray) -> FloatArray:
+    """A root B of the scatter between clusters, ``BᵀB = XᵀG(GᵀG)⁻¹GᵀX``: sizes^½ times means."""
+    sizes = np.bincount(labels)
+    return (X.transposed_times(indicator(labels).toarray()) / np.sqrt(sizes)).T
 
 
 def _without_gaps(labels: IntArray) -> IntArray:

@@ -14,11 +14,13 @@ from typing import Any
 from tamis.base import Selector
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
+from tamis.selectors.lda_km import LDAKM
 from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
 from tamis.selectors.pca_score import PCAScore
 from tamis.selectors.random_subset import RandomSubset
 from tamis.selectors.spec import SPEC
+from tamis.selectors.track import TRACK
 from tamis.selectors.udfs import UDFS
 from tamis.selectors.variance import MaxVariance
 
@@ -36,7 +38,8 @@ class Method:
     selector : type
         Its class.
     family : str
-        What kind of method it is: "baseline", "score" (one feature at a time) or "spectral".
+        What kind of method it is: "baseline", "score" (one feature at a time), "spectral" or
+        "discriminant" (clusters, and a projection that tells them apart).
     prefers : str
         The columns it keeps, in a few words.
     cost : str
@@ -153,6 +156,24 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(n²d) for the neighbours, O(nd·min(n, d)) an iteration",
                 reference="Hou, Nie, Yi, Wu, IJCAI 2011",
                 tune={"alpha": (1e-3, 0.1, 1.0, 10.0), "beta": (1e-3, 0.1, 1.0, 10.0)},
+            ),
+            Method(
+                "track",
+                TRACK,
+                family="discriminant",
+                prefers="columns in which K-means clusters are tight beside the spread of the data",
+                cost="O(ndc) for K-means, O(nd·min(n, d)) an inner iteration",
+                reference="Wang, Nie, Huang, ECML PKDD 2014",
+                tune={"gamma": (1e-4, 1e-3, 1e-2, 0.1, 1.0)},
+            ),
+            Method(
+                "lda_km",
+                LDAKM,
+                family="discriminant",
+                prefers="columns from which discriminant analysis tells K-means clusters apart",
+                cost="O(ndc) for K-means, O(nd·min(n, d)) an inner iteration",
+                reference="Ding, Li, ICML 2007; Wang, Nie, Huang, ECML PKDD 2014",
+                tune={"gamma": (1e-4, 1e-3, 1e-2, 0.1, 1.0)},
             ),
         )
     }

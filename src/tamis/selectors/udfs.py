@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -172,7 +171,7 @@ class UDFS(Selector):
         scores = row_norms(self.coef_)
         self.n_support_ = int(np.count_nonzero(scores > SUPPORT))
         self._set_scores(scores, constant)
-        self._warn_of_collapse()
+        self._warn_of_few_rows(self.n_support_, "gamma")
         return self
 
     def _neighborhoods(self, X: Matrix) -> list[tuple[IntArray, IntArray]]:
@@ -183,17 +182,6 @@ class UDFS(Selector):
             X, self.n_neighbors, n_jobs=self.n_jobs, verbose=bool(self.verbose)
         )
         return [(np.arange(X.shape[0]), neighbors.indices)]
-
-    def _warn_of_collapse(self) -> None:
-        wanted = self._n_selected()
-        if self.n_features_to_select is not None and self.n_support_ < wanted:
-            warnings.warn(
-                f"gamma={self.gamma} leaves only {self.n_support_} rows of W, fewer than the "
-                f"{wanted} features to select: the rest is ordered by how close a feature is to "
-                "entering. Lower gamma for more rows.",
-                UserWarning,
-                stacklevel=3,
-            )
 
 
 def local_discriminant_matrix(

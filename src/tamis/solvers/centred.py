@@ -17,13 +17,25 @@ class Centred:
     X : {ndarray, CSR} of shape (n_samples, n_features)
         A dense table is copied and centred. A sparse one is kept as it is, and its means are
         subtracted from every product.
+    norm : float or None, default=None
+        The Frobenius norm to scale the centred table to; None leaves its scale.
+
+    Attributes
+    ----------
+    scatter : ndarray of shape (n_features,)
+        The diagonal of XᵀX.
     """
 
-    def __init__(self, X: Matrix) -> None:
+    def __init__(self, X: Matrix, norm: float | None = None) -> None:
         self.is_sparse = sp.issparse(X)
         self.shape: tuple[int, int] = X.shape
-        self._mean = weighted_moments(X, np.ones(X.shape[0]))[0]
+        self._mean, self.scatter = weighted_moments(X, np.ones(X.shape[0]))
         self._X = sp.csr_array(X, dtype=np.float64) if self.is_sparse else X - self._mean
+        if norm is not None:
+            scale = norm / np.sqrt(self.scatter.sum())
+            self.scatter = self.scatter * scale**2
+            self._mean = self._mean * scale
+            self._X = self._X * scale
 
     def times(self, V: FloatArray) -> FloatArray:
         """``XV``, for a vector or for columns."""

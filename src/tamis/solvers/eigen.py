@@ -119,11 +119,11 @@ def _first_guess(size: int, start: FloatArray | None) -> FloatArray:
 def _from_dense(solve: Operator, size: int, n_pairs: int, reason: str) -> Eigenpairs:
     inverse = solve(np.eye(size))
     inverse = (inverse + inverse.T) / 2
-    values, vectors = _dense_eigenpairs(inverse, (size - n_pairs, size - 1))
+    values, vectors = dense_eigenpairs(inverse, (size - n_pairs, size - 1))
     return _ascending(values, vectors, solve, "dense", reason)
 
 
-def _dense_eigenpairs(matrix: FloatArray, wanted: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+def dense_eigenpairs(matrix: FloatArray, wanted: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
     """The eigenpairs of the given range of indices, ascending."""
     try:
         return scipy.linalg.eigh(matrix, subset_by_index=wanted, driver="evr")
@@ -416,7 +416,7 @@ class EmbeddingMatrix:
         T = self._beta * scipy.linalg.cho_solve(factor, np.eye(self.size), check_finite=False)
         T += self._L
         T = (T + T.T) / 2
-        values, Y = _dense_eigenpairs(T, (0, n_pairs - 1))
+        values, Y = dense_eigenpairs(T, (0, n_pairs - 1))
         residual = np.linalg.norm(T @ Y - Y * values, axis=0).max() / np.abs(T).sum(axis=0).max()
         reason = "the samples are few, or no more than the features"
         dual = scipy.linalg.cho_solve(factor, Y, check_finite=False)
@@ -483,7 +483,7 @@ class EmbeddingMatrix:
                     "which is too large for a dense solver; try fewer components, or a larger beta."
                 )
             matrix = apply(np.eye(self.size))
-            found = _dense_eigenpairs((matrix + matrix.T) / 2, (0, n_pairs - 1))
+            found = dense_eigenpairs((matrix + matrix.T) / 2, (0, n_pairs - 1))
             method, reason = "dense", "Lanczos did not converge, or many pairs are wanted"
         values, vectors = found
         order = np.argsort(values)

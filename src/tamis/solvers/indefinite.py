@@ -1,0 +1,263 @@
+"""The few smallest eigenpairs of a Gram matrix plus a diagonal, minus a matrix of low rank."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, cg
+
+from tamis._typing import FloatArray
+from tamis.solvers.centred import Centred
+from tamis.solvers.eigen import (
+    DENSE_MAX,
+    SIDE_MAX,
+    Eigenpairs,
+    Operator,
+    dense_eigenpairs,
+    largest_of_inverse,
+)
+
+# Sine of the angle to the true eigenvectors at which a refined subspace is accepted. Objectives
+# err by its square.
+ANGLE_MAX = 1e-8
+# Steps of inverse iteration after which a new start is cheaper.
+REFINING_STEPS = 8
+# Random vectors that are refined beside the wanted ones: they show the gap behind these, and
+# catch an eigenvector that the start misses.
+GUARDS = 3
+
+
+class IndefiniteGram:
+    """``M = diag(g) + a·XᵀX − UUᵀ`` with g > 0, a ≥ 0 and a narrow U, for a centred table X.
+
+    Its smallest eigenvectors change little between the steps of a reweighting scheme, and a gap
+    opens behind them. They are therefore first sought by a few steps of inverse iteration on the
+    last ones; where the gap is too small for that, by a solver that needs no start.
+
+    Where d ≤ 2n, M is formed, which takes no more memory than two tables: O(d³) for a solution.
+    Where d > 2n it is not: O(n²d + d(n + u)²) for the inverse by Woodbury, with u columns in U, and
+    memory O(nd). Where both sides are large the inverse is applied by conjugate gradients.
+
+    Parameters
+    ----------
+    X : Centred
+
+    Attributes
+    ----------
+    size : int
+    diagonal : ndarray of shape (size,)
+        The diagonal of XᵀX.
+    """
+
+    def __init__(self, X: Centred) -> None:
+        self.X = X
+        self.diagonal = X.scatter
+        n_samples, self.size = X.shape
+        self._gram: Any = None
+        self._wide_inverse = "Woodbury"
+        self._reason = "the samples are few beside the features"
+        if self.size <= min(max(2 * n_samples, DENSE_MAX), SIDE_MAX):
+            self._gram = X.gram_of_features()
+            self._reason = "the features are few beside the samples"
+        elif n_samples > SIDE_MAX:
+            self._wide_inverse = "conjugate gradients"
+            self._reason = f"both sides of the table exceed {SIDE_MAX}"
+
+    def gram_times(self, V: FloatArray) -> FloatArray:
+        """``XᵀXV``."""
+        if self._gram is not None:
+            return self._gram @ V
+        return self.X.transposed_times(self.X.times(V))
+
+    def smallest(
+        self,
+        diagonal: FloatArray,
+        weight: float,
+        U: FloatArray,
+        n_pairs: int,
+        start: FloatArray | None = None,
+    ) -> Eigenpairs:
+        """The smallest eigenpairs of ``diag(diagonal) + weight·XᵀX − UUᵀ``.
+
+        Parameters
+        ----------
+        diagonal : ndarray of shape (size,)
+            Positive.
+        weight : float
+            Not negative.
+        U : ndarray of shape (size, n_any)
+        n_pairs : int
+        start : ndarray of shape (size, n_pairs) or None, default=None
+            Orthonormal approximate eigenvectors.
+        """
+        inverse = "Cholesky" if self._gram is not None else self._wide_inverse
+        solve = None
+        if start is not None and self.size > DENSE_MAX:
+            values = np.linalg.eigvalsh(start.T @ self._apply(diagonal, weight, U, start))
+            shift = _shift_below(values)
+            solve = self.inverse(diagonal + shift, weight, U)
+            if solve is not None:
+                method = f"subspace iteration on the inverse by {inverse}"
+                pairs = _refined(solve, start, method, self._reason)
+                if pairs is not None:
+                    return replace(pairs, values=pairs.values - shift)
+        if self._gram is not None:
+            return self._smallest_of_dense(diagonal, weight, U, n_pairs)
+        if solve is None:
+            shift = 1.01 * float(np.linalg.norm(U, 2) ** 2) if U.shape[1] else 0.0  # safe, but far
+            solve = self.inverse(diagonal + shift, weight, U)
+            assert solve is not None
+        pairs = largest_of_inverse(
+            solve,
+            self.size,
+            n_pairs,
+            start,
+            f"Lanczos on the inverse by {inverse}",
+            self._reason,
+            affordable=self.size <= SIDE_MAX,
+        )
+        return replace(pairs, values=pairs.values - shift)
+
+    def inverse(self, diagonal: FloatArray, weight: float, U: FloatArray) -> Operator | None:
+        """Applies the inverse of ``diag(diagonal) + weight·XᵀX − UUᵀ``.
+
+        None if the matrix, or in its wide form `diagonal`, is not positive.
+        """
+        if self._gram is not None:
+            return _cholesky_inverse(self._formed(diagonal, weight, U))
+        if diagonal.min() <= 0:
+            return None
+        positive = self._inverse_without_downdate(diagonal, weight)
+        if U.shape[1] == 0:
+            return positive
+        # Woodbury once more: (P − UUᵀ)⁻¹ = P⁻¹ + P⁻¹U (I − UᵀP⁻¹U)⁻¹ UᵀP⁻¹.
+        solved = positive(U)
+        inner = np.eye(U.shape[1]) - U.T @ solved
+        try:
+            factor = scipy.linalg.cho_factor((inner + inner.T) / 2, check_finite=False)
+        except np.linalg.LinAlgError:
+            return None
+
+        def solve(V: FloatArray) -> FloatArray:
+            inside = scipy.linalg.cho_solve(factor, solved.T @ V, check_finite=False)
+            return positive(V) + solved @ inside
+
+        return solve
+
+    def _apply(
+        self, diagonal: FloatArray, weight: float, U: FloatArray, V: FloatArray
+    ) -> FloatArray:
+        return diagonal[:, None] * V + weight * self.gram_times(V) - U @ (U.T @ V)
+
+    def _formed(self, diagonal: FloatArray, weight: float, U: FloatArray) -> FloatArray:
+        M = -(U @ U.T)
+        M += weight * self._gram
+        M[np.diag_indices_from(M)] += diagonal
+        return M
+
+    def _smallest_of_dense(
+        self, diagonal: FloatArray, weight: float, U: FloatArray, n_pairs: int
+    ) -> Eigenpairs:
+        M = self._formed(diagonal, weight, U)
+        values, vectors = dense_eigenpairs(M, (0, n_pairs - 1))
+        misfit = np.linalg.norm(M @ vectors - vectors * values, axis=0).max()
+        return Eigenpairs(values, vectors, "dense", self._reason, float(misfit / np.abs(M).max()))
+
+    def _inverse_without_downdate(self, diagonal: FloatArray, weight: float) -> Operator:
+        """Applies ``(diag(diagonal) + weight·XᵀX)⁻¹``."""
+        if self._wide_inverse == "conjugate gradients":
+            return self._conjugate_gradients(diagonal, weight)
+        # With E = diag(1/diagonal): E − E Xᵀ (I/weight + X E Xᵀ)⁻¹ X E.
+        capacitance = weight * self.X.gram_of_samples(1 / diagonal)
+        capacitance[np.diag_indices_from(capacitance)] += 1
+        factor = scipy.linalg.cho_factor(capacitance, overwrite_a=True, check_finite=False)
+
+        def solve(V: FloatArray) -> FloatArray:
+            scale = diagonal if V.ndim == 1 else diagonal[:, None]
+            scaled = V / scale
+            inside = scipy.linalg.cho_solve(factor, self.X.times(scaled), check_finite=False)
+            return scaled - weight * self.X.transposed_times(inside) / scale
+
+        return solve
+
+    def _conjugate_gradients(self, diagonal: FloatArray, weight: float) -> Operator:
+        shape = (self.size, self.size)
+        operator = LinearOperator(
+            shape, matvec=lambda v: diagonal * v + weight * self.gram_times(v), dtype=np.float64
+        )
+        preconditioner = LinearOperator(shape, matvec=lambda v: v / diagonal, dtype=np.float64)
+
+        def solve(V: FloatArray) -> FloatArray:
+            if V.ndim == 2:
+                return np.column_stack([solve(column) for column in V.T])
+            solution, failed = cg(operator, V, rtol=1e-12, maxiter=2000, M=preconditioner)
+            if failed:
+                raise np.linalg.LinAlgError(
+                    "conjugate gradients did not converge; try a larger penalty."
+                )
+            return solution
+
+        return solve
+
+
+def _shift_below(values: FloatArray) -> float:
+    """A shift that puts the smallest eigenvalue, estimated by Ritz values, just above zero."""
+    spread = values[-1] - values[0]
+    return float(spread / 4 + 1e-3 * abs(values[0]) - values[0])
+
+
+def _cholesky_inverse(M: FloatArray) -> Operator | None:
+    """Applies M⁻¹, scaled to a unit diagonal; None if M is not positive definite."""
+    diagonal = M.diagonal()
+    if diagonal.min() <= 0:
+        return None
+    e = 1 / np.sqrt(diagonal)
+    M *= e
+    M *= e[:, None]
+    try:
+        factor = scipy.linalg.cho_factor(M, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+
+    def solve(V: FloatArray) -> FloatArray:
+        scale = e if V.ndim == 1 else e[:, None]
+        return scale * scipy.linalg.cho_solve(factor, scale * V, check_finite=False)
+
+    return solve
+
+
+def _refined(solve: Operator, start: FloatArray, method: str, reason: str) -> Eigenpairs | None:
+    """Block inverse iteration with Rayleigh–Ritz; None where the gap is too small for it."""
+    size, n_pairs = start.shape
+    n_guards = min(GUARDS, size - n_pairs)
+    if n_guards < 1:
+        return None
+    guards = np.random.default_rng(0).standard_normal((size, n_guards))
+    V = np.linalg.qr(np.hstack([start, guards]))[0]
+    for step in range(REFINING_STEPS):
+        image = solve(V)
+        inner = V.T @ image
+        inverse_values, rotation = np.linalg.eigh((inner + inner.T) / 2)
+        inverse_values, rotation = inverse_values[::-1], rotation[:, ::-1]
+        V, image = V @ rotation, image @ rotation
+        wanted, behind = inverse_values[n_pairs - 1], max(inverse_values[n_pairs], 0.0)
+        if wanted <= 0:
+            return None
+        contraction = behind / wanted
+        remainder = image[:, :n_pairs] - V[:, :n_pairs] * inverse_values[:n_pairs]
+        # The image is a step ahead of the vectors whose residual this is.
+        angle = contraction * np.linalg.norm(remainder) / max(wanted - behind, 1e-300)
+        if step > 0 and angle <= ANGLE_MAX:
+            residual = np.linalg.norm(remainder, axis=0).max() / inverse_values[0]
+            vectors = image[:, :n_pairs] / inverse_values[:n_pairs]
+            return Eigenpairs(
+                1 / inverse_values[:n_pairs], vectors, method, reason, float(residual)
+            )
+        steps_left = REFINING_STEPS - step - 1
+        if step > 0 and angle * contraction**steps_left > ANGLE_MAX:
+            return None
+        V = np.linalg.qr(image)[0]
+    return None

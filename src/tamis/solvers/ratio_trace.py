@@ -1,0 +1,163 @@
+"""Ratio trace problems (linear discriminant analysis) with an l2,1 penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from tamis._typing import FloatArray
+from tamis.solvers.centred import Centred
+from tamis.solvers.eigen import SIDE_MAX, Operator, largest_of_inverse
+from tamis.solvers.indefinite import IndefiniteGram
+from tamis.solvers.l21 import Solution, smoothed_norms
+
+# Smoothing of the row norms, as a fraction of the largest norm that a row can have.
+SMOOTHING = 1e-5
+
+
+def scatter_root(X: Centred, ridge: float) -> Operator:
+    """Applies R, the symmetric root of ``XᵀX + δI``, to a vector or to columns.
+
+    With ``XXᵀ = QΛQᵀ``, ``R = √δ·I + XᵀQ diag((√(Λ + δ) − √δ)/Λ) QᵀX``; with ``XᵀX = VΛVᵀ``, where
+    that is the smaller one, ``R = V√(Λ + δ)Vᵀ``. O(nd·min(n, d)) once, O(nd) or O(d²) applied.
+
+    Parameters
+    ----------
+    X : Centred
+    ridge : float
+        δ, positive.
+    """
+    if min(X.shape) > SIDE_MAX:
+        raise ValueError(
+            f"X has shape {X.shape}: its smaller side exceeds {SIDE_MAX}, too large for the root "
+            "of its scatter; use TRACK, or fewer samples."
+        )
+    wide = X.shape[0] < X.shape[1]
+    gram = X.gram_of_samples() if wide else X.gram_of_features()
+    values, basis = scipy.linalg.eigh(gram, driver="evd", overwrite_a=True)
+    values = values.clip(min=0)
+    if not wide:
+        roots = np.sqrt(values + ridge)
+
+        def apply(V: FloatArray) -> FloatArray:
+            scale = roots if V.ndim == 1 else roots[:, None]
+            return basis @ (scale * (basis.T @ V))
+
+        return apply
+    base = np.sqrt(ridge)
+    changes = 1 / (np.sqrt(values + ridge) + base)  # (√(Λ + δ) − √δ)/Λ, also where Λ is zero
+
+    def apply_wide(V: FloatArray) -> FloatArray:
+        scale = changes if V.ndim == 1 else changes[:, None]
+        return base * V + X.transposed_times(basis @ (scale * (basis.T @ X.times(V))))
+
+    return apply_wide
+
+
+@dataclass(frozen=True)
+class RatioTrace:
+    """``Tr(Wᵀ(S_w + δI)W) + γ Σ_i sqrt(‖w_i‖² + ζ)`` under ``Wᵀ(S_t + δI)W = I``.
+
+    Attributes
+    ----------
+    gram : IndefiniteGram
+        Of the centred table X; ``S_t = XᵀX``.
+    root : callable
+        Applies the root R of ``S_t + δI``.
+    B : ndarray of shape (n_clusters, n_features)
+        A root of the scatter between the clusters: ``S_t − S_w = BᵀB``.
+    gamma, ridge : float
+        γ, and δ > 0.
+    """
+
+    gram: IndefiniteGram
+    root: Operator
+    B: FloatArray
+    gamma: float
+    ridge: float
+
+    def norms(self, W: FloatArray) -> FloatArray:
+        """The smoothed row norms; no row of a feasible W is longer than δ^-½."""
+        return smoothed_norms(W, SMOOTHING**2 / self.ridge)
+
+    def ratio(self, W: FloatArray) -> float:
+        """The share of the scatter of a feasible XW that lies within the clusters."""
+        return max(0.0, 1 - float(np.linalg.norm(self.B @ W) ** 2) / W.shape[1])
+
+    def objective(self, W: FloatArray) -> float:
+        """The objective at a feasible W."""
+        return W.shape[1] * self.ratio(W) + self.gamma * float(self.norms(W).sum())
+
+    def step(self, weights: FloatArray, n_columns: int, start: FloatArray | None) -> Step:
+        """The feasible W that minimises ``Tr(Wᵀ(S_w + δI + γ diag(weights))W)``.
+
+        Its columns are the smallest generalised eigenvectors of that matrix and T = S_t + δI; with
+        W = R⁻¹Z, Z holds the largest ordinary ones of ``R(S_w + δI + γ diag(weights))⁻¹R``.
+        """
+        inverse = self.gram.inverse(self.ridge + self.gamma * weights, 1.0, self.B.T)
+        if inverse is None:
+            raise np.linalg.LinAlgError(
+                "the scatter within the clusters is numerically singular; use a larger ridge."
+            )
+        pairs = largest_of_inverse(
+            lambda v: self.root(inverse(self.root(v))),
+            self.gram.size,
+            n_columns,
+            None if start is None else self.root(start),
+            "Lanczos on the inverse",
+            "few eigenvectors are wanted of a large matrix",
+            affordable=self.gram.size <= SIDE_MAX,
+        )
+        # W = A⁻¹RZ/μ equals R⁻¹Z, but rows that the penalty pushes down keep their relative order.
+        W = inverse(self.root(pairs.vectors)) * pairs.values
+        return Step(W, f"{pairs.method}: {pairs.reason}")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A projection, and how it was found."""
+
+    W: FloatArray
+    how: str
+
+
+def first_discriminants(problem: RatioTrace, n_columns: int) -> FloatArray:
+    """A feasible W to start from: all features weigh the same."""
+    return problem.step(np.ones(problem.gram.size), n_columns, None).W
+
+
+def ratio_trace_l21(
+    problem: RatioTrace, start: FloatArray, *, max_iter: int = 100, tol: float = 1e-6
+) -> Solution:
+    """Minimise the penalised ratio trace by reweighting, from a feasible W.
+
+    Each step minimises a majorant: the objective never rises.
+
+    Returns
+    -------
+    Solution
+        Its objective holds the value at the start, too.
+    """
+    W = start
+    objective = [problem.objective(W)]
+    how = "none: no step was taken"
+    converged = False
+    for _ in range(max_iter):
+        weights = 1 / (2 * problem.norms(W))
+        step = problem.step(weights, W.shape[1], W)
+        W, how = step.W, step.how
+        objective.append(problem.objective(W))
+        if tol > 0 and objective[-2] - objective[-1] < tol * objective[-1]:
+            converged = True
+            break
+    return Solution(W, np.array(objective), converged, _stationarity(problem, W), how)
+
+
+def _stationarity(problem: RatioTrace, W: FloatArray) -> float:
+    """Size of the gradient along the constraint, relative to the whole gradient."""
+    TW = problem.gram.gram_times(W) + problem.ridge * W
+    weights = problem.gamma / (2 * problem.norms(W))
+    gradient = TW - problem.B.T @ (problem.B @ W) + weights[:, None] * W
+    return float(np.linalg.norm(gradient - TW @ (W.T @ gradient)) / np.linalg.norm(gradient))
