@@ -18,7 +18,9 @@ from benchmarks.measure import THREADS
 SAMPLES = (1000, 2000, 4000, 8000)
 FEATURES = (100, 200, 400, 800, 1600)
 FIXED_FEATURES, FIXED_SAMPLES = 200, 1000
-FIXED_ITERATIONS = {"udfs": {"max_iter": 10, "tol": 0}, "jelsr": {"max_iter": 10, "tol": 0}}
+_TEN = {"max_iter": 10, "tol": 0}
+_TEN_STEPS = {"max_iter": 1, "max_inner": 10, "tol": 0, "random_state": 0}
+FIXED_ITERATIONS = {"udfs": _TEN, "jelsr": _TEN, "track": _TEN_STEPS, "lda_km": _TEN_STEPS}
 
 
 def measure_growth() -> dict[str, dict[str, list[float]]]:

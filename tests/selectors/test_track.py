@@ -190,12 +190,12 @@ def test_the_safeguard_ends_no_higher_on_breast_cancer():
 @pytest.mark.slow
 def test_algorithm_1_as_printed_never_settles_on_warppie10p(benchmark_set):
     X, _ = benchmark_set("warpPIE10P")
-    model = TRACK(n_clusters=10, gamma=0.01, max_iter=1, max_inner=60, tol=0, random_state=0)
+    model = TRACK(n_clusters=10, gamma=0.01, max_iter=1, max_inner=25, tol=0, random_state=0)
     held = whole_path(model.fit(X))
     assert never_rises(held)
     printed = whole_path(model.set_params(safeguard=False).fit(X))
-    assert (np.diff(printed[-20:]) > 0.1).any()
-    assert held[-1] < 0.7 * printed[-20:].min()
+    assert (np.diff(printed[-10:]) > 0.04).any()
+    assert held[-1] < 0.7 * printed[-10:].min()
 
 
 # --- the theorems of the paper ----------------------------------------------------------------
@@ -305,7 +305,7 @@ def test_a_wide_table_makes_no_square_matrix():
 @pytest.mark.slow
 def test_pixraw10p_fits(benchmark_set):
     X, _ = benchmark_set("pixraw10P")
-    model = TRACK(n_clusters=10, random_state=0, tol=1e-4)
+    model = TRACK(n_clusters=10, random_state=0, tol=0, max_iter=2, max_inner=10)
     _, peak = with_peak_memory(model.fit, X)
     assert peak < 2**29
     assert never_rises(whole_path(model))
