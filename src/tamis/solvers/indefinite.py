@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.blas import dsyrk
 from scipy.sparse.linalg import LinearOperator, cg
 
 from tamis._typing import FloatArray
@@ -57,6 +58,8 @@ class IndefiniteGram:
         self.diagonal = X.scatter
         n_samples, self.size = X.shape
         self._gram: Any = None
+        self._last: tuple[Any, Any] = (None, None)
+        self._buffer: Any = None
         self._wide_inverse = "Woodbury"
         self._reason = "the samples are few beside the features"
         if self.size <= min(max(2 * n_samples, DENSE_MAX), SIDE_MAX):
@@ -67,10 +70,13 @@ class IndefiniteGram:
             self._reason = f"both sides of the table exceed {SIDE_MAX}"
 
     def gram_times(self, V: FloatArray) -> FloatArray:
-        """``XᵀXV``."""
-        if self._gram is not None:
-            return self._gram @ V
-        return self.X.transposed_times(self.X.times(V))
+        """``XᵀXV``; kept for the last V, which a step asks for more than once."""
+        if self._last[0] is not V:
+            product = (
+                self.X.transposed_times(self.X.times(V)) if self._gram is None else self._gram @ V
+            )
+            self._last = (V, product)
+        return self._last[1]
 
     def smallest(
         self,
@@ -98,6 +104,8 @@ class IndefiniteGram:
         if start is not None and self.size > DENSE_MAX:
             values = np.linalg.eigvalsh(start.T @ self._apply(diagonal, weight, U, start))
             shift = _shift_below(values)
+            if self._gram is None:
+                shift = max(shift, -diagonal.min() / 2)  # the diagonal alone is inverted first
             solve = self.inverse(diagonal + shift, weight, U)
             if solve is not None:
                 method = f"subspace iteration on the inverse by {inverse}"
@@ -124,7 +132,8 @@ class IndefiniteGram:
     def inverse(self, diagonal: FloatArray, weight: float, U: FloatArray) -> Operator | None:
         """Applies the inverse of ``diag(diagonal) + weight·XᵀX − UUᵀ``.
 
-        None if the matrix, or in its wide form `diagonal`, is not positive.
+        None if the matrix, or in its wide form `diagonal`, is not positive. To be used before the
+        next call of this object: all calls share the memory of the factor.
         """
         if self._gram is not None:
             return _cholesky_inverse(self._formed(diagonal, weight, U))
@@ -153,18 +162,24 @@ class IndefiniteGram:
         return diagonal[:, None] * V + weight * self.gram_times(V) - U @ (U.T @ V)
 
     def _formed(self, diagonal: FloatArray, weight: float, U: FloatArray) -> FloatArray:
-        M = -(U @ U.T)
-        M += weight * self._gram
+        """The lower triangle of M, in one place for all calls: new memory would cost more time."""
+        if self._buffer is None:
+            self._buffer = np.empty((self.size, self.size))
+        M = np.multiply(self._gram, weight, out=self._buffer)
         M[np.diag_indices_from(M)] += diagonal
+        if U.shape[1]:
+            # To BLAS a matrix stored by rows is its transpose: this is M's lower triangle.
+            dsyrk(-1.0, U, beta=1.0, c=M.T, overwrite_c=1, lower=0)
         return M
 
     def _smallest_of_dense(
         self, diagonal: FloatArray, weight: float, U: FloatArray, n_pairs: int
     ) -> Eigenpairs:
-        M = self._formed(diagonal, weight, U)
-        values, vectors = dense_eigenpairs(M, (0, n_pairs - 1))
-        misfit = np.linalg.norm(M @ vectors - vectors * values, axis=0).max()
-        return Eigenpairs(values, vectors, "dense", self._reason, float(misfit / np.abs(M).max()))
+        values, vectors = dense_eigenpairs(self._formed(diagonal, weight, U), (0, n_pairs - 1))
+        remainder = self._apply(diagonal, weight, U, vectors) - vectors * values
+        scale = diagonal.max() + weight * self.diagonal.max()
+        misfit = np.linalg.norm(remainder, axis=0).max() / scale
+        return Eigenpairs(values, vectors, "dense", self._reason, float(misfit))
 
     def _inverse_without_downdate(self, diagonal: FloatArray, weight: float) -> Operator:
         """Applies ``(diag(diagonal) + weight·XᵀX)⁻¹``."""
@@ -210,7 +225,10 @@ def _shift_below(values: FloatArray) -> float:
 
 
 def _cholesky_inverse(M: FloatArray) -> Operator | None:
-    """Applies M⁻¹, scaled to a unit diagonal; None if M is not positive definite."""
+    """Applies M⁻¹, scaled to a unit diagonal; None if M is not positive definite.
+
+    Of M the lower triangle is read, and overwritten.
+    """
     diagonal = M.diagonal()
     if diagonal.min() <= 0:
         return None
@@ -218,7 +236,7 @@ def _cholesky_inverse(M: FloatArray) -> Operator | None:
     M *= e
     M *= e[:, None]
     try:
-        factor = scipy.linalg.cho_factor(M, overwrite_a=True, check_finite=False)
+        factor = scipy.linalg.cho_factor(M.T, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
         return None
 
@@ -236,15 +254,15 @@ def _refined(solve: Operator, start: FloatArray, method: str, reason: str) -> Ei
     if n_guards < 1:
         return None
     guards = np.random.default_rng(0).standard_normal((size, n_guards))
-    V = np.linalg.qr(np.hstack([start, guards]))[0]
+    V = np.hstack([start, np.linalg.qr(guards - start @ (start.T @ guards))[0]])
     for step in range(REFINING_STEPS):
         image = solve(V)
         inner = V.T @ image
         inverse_values, rotation = np.linalg.eigh((inner + inner.T) / 2)
         inverse_values, rotation = inverse_values[::-1], rotation[:, ::-1]
         V, image = V @ rotation, image @ rotation
-        wanted, behind = inverse_values[n_pairs - 1], max(inverse_values[n_pairs], 0.0)
-        if wanted <= 0:
+        wanted, behind = inverse_values[n_pairs - 1], inverse_values[n_pairs]
+        if inverse_values[-1] <= 0:
             return None
         contraction = behind / wanted
         remainder = image[:, :n_pairs] - V[:, :n_pairs] * inverse_values[:n_pairs]
@@ -257,7 +275,16 @@ def _refined(solve: Operator, start: FloatArray, method: str, reason: str) -> Ei
                 1 / inverse_values[:n_pairs], vectors, method, reason, float(residual)
             )
         steps_left = REFINING_STEPS - step - 1
-        if step > 0 and angle * contraction**steps_left > ANGLE_MAX:
+        if angle * contraction**steps_left > ANGLE_MAX:
             return None
-        V = np.linalg.qr(image)[0]
+        V = _orthonormal(image / inverse_values)
     return None
+
+
+def _orthonormal(V: FloatArray) -> FloatArray:
+    """An orthonormal basis of columns that are nearly so already."""
+    try:
+        root = scipy.linalg.cholesky(V.T @ V, check_finite=False)
+    except np.linalg.LinAlgError:
+        return np.linalg.qr(V)[0]
+    return scipy.linalg.solve_triangular(root, V.T, trans="T", check_finite=False).T

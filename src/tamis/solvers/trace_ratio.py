@@ -12,6 +12,8 @@ from tamis.solvers.l21 import Solution, smoothed_norms
 
 # Smoothing of the row norms, sqrt(‖w‖² + ζ): 1e-5 on the norm of a row of an orthonormal W.
 SMOOTHING = 1e-10
+# A rise of this relative size is rounding.
+ROUNDING = 1e-12
 # A safeguarded step is held back four times harder, this often, before it counts as stationary.
 HOLDING_STEPS = 20
 
@@ -100,14 +102,15 @@ def trace_ratio_l21(
             U = problem.B.T if hold == 0 else np.hstack([problem.B.T, np.sqrt(hold) * W])
             pairs = problem.gram.smallest(diagonal, 1 - ratio, U, W.shape[1], start=W)
             value = problem.objective(pairs.vectors)
-            if not safeguard or value <= objective[-1]:
+            rises = value > objective[-1] * (1 + ROUNDING)
+            if not (safeguard and rises):
                 break
             if attempt == 0 and hold == 0:
                 hold = 0.1 * float(np.abs(pairs.values).max())
             else:
                 hold *= 4
         how = f"{pairs.method}: {pairs.reason}"
-        if safeguard and value > objective[-1]:
+        if safeguard and rises:
             converged = True  # no step descends: W is stationary up to rounding
             break
         W = pairs.vectors
