@@ -58,7 +58,8 @@ def test_equals_a_full_decomposition(shape, form, started, seed):
         near = np.linalg.eigh(M)[1][:, :4] + 0.02 * rng.standard_normal((len(M), 4))
         start = np.linalg.qr(near)[0]
     gram = IndefiniteGram(Centred(form(X)))
-    assert_smallest(gram.smallest(diagonal, weight, U, 4, start), M, 4)
+    for _ in range(6):
+        assert_smallest(gram.smallest(diagonal, weight, U, 4, start), M, 4)
 
 
 @pytest.mark.usefixtures("small_is_large")
@@ -68,9 +69,12 @@ def test_a_near_start_is_refined_where_there_is_a_gap(shape):
     diagonal[diagonal > 0.1] = 1e3
     M = formed(X, diagonal, weight, U)
     start = np.linalg.eigh(M)[1][:, :3]
-    pairs = IndefiniteGram(Centred(X)).smallest(diagonal, weight, U, 3, start)
-    assert pairs.method.startswith("subspace iteration")
-    assert_smallest(pairs, M, 3)
+    gram = IndefiniteGram(Centred(X))
+    assert not gram.smallest(diagonal, weight, U, 3, start).method.startswith("subspace iteration")
+    for _ in range(2):  # with random guards, and with those that are left behind
+        pairs = gram.smallest(diagonal, weight, U, 3, start)
+        assert pairs.method.startswith("subspace iteration")
+        assert_smallest(pairs, M, 3)
 
 
 @pytest.mark.usefixtures("small_is_large")
@@ -79,8 +83,9 @@ def test_a_start_that_misses_an_eigenvector_finds_it(shape):
     X, diagonal, weight, U = problem(*shape)
     M = formed(X, diagonal, weight, U)
     start = np.linalg.eigh(M)[1][:, 1:4]  # the smallest is orthogonal to all of these
-    pairs = IndefiniteGram(Centred(X)).smallest(diagonal, weight, U, 3, start)
-    assert_smallest(pairs, M, 3)
+    gram = IndefiniteGram(Centred(X))
+    for _ in range(3):
+        assert_smallest(gram.smallest(diagonal, weight, U, 3, start), M, 3)
 
 
 @pytest.mark.usefixtures("small_is_large")
@@ -91,7 +96,9 @@ def test_a_random_start_does_no_harm(shape, seed):
     M = formed(X, diagonal, weight, U)
     rng = np.random.default_rng(seed)
     start = np.linalg.qr(rng.standard_normal((len(M), 3)))[0]
-    assert_smallest(IndefiniteGram(Centred(X)).smallest(diagonal, weight, U, 3, start), M, 3)
+    gram = IndefiniteGram(Centred(X))
+    for _ in range(8):
+        assert_smallest(gram.smallest(diagonal, weight, U, 3, start), M, 3)
 
 
 @pytest.mark.usefixtures("small_is_large")

@@ -26,8 +26,8 @@ from tamis.solvers.eigen import (
 ANGLE_MAX = 1e-8
 # Steps of inverse iteration after which a new start is cheaper.
 REFINING_STEPS = 8
-# Random vectors that are refined beside the wanted ones: they show the gap behind these, and
-# catch an eigenvector that the start misses.
+# Vectors that are refined beside the wanted ones: they show the gap behind these, and catch an
+# eigenvector that the start misses.
 GUARDS = 3
 
 
@@ -60,6 +60,10 @@ class IndefiniteGram:
         self._gram: Any = None
         self._last: tuple[Any, Any] = (None, None)
         self._buffer: Any = None
+        # What the last refinement left behind, how many in a row have failed, and how many calls
+        # are to pass before the next: a first start is too far off.
+        self._guards: Any = None
+        self._misses, self._skip = 0, 1
         self._wide_inverse = "Woodbury"
         self._reason = "the samples are few beside the features"
         if self.size <= min(max(2 * n_samples, DENSE_MAX), SIDE_MAX):
@@ -72,11 +76,13 @@ class IndefiniteGram:
     def gram_times(self, V: FloatArray) -> FloatArray:
         """``XᵀXV``; kept for the last V, which a step asks for more than once."""
         if self._last[0] is not V:
-            product = (
-                self.X.transposed_times(self.X.times(V)) if self._gram is None else self._gram @ V
-            )
-            self._last = (V, product)
+            self._last = (V, self._product(V))
         return self._last[1]
+
+    def _product(self, V: FloatArray) -> FloatArray:
+        if self._gram is not None:
+            return self._gram @ V
+        return self.X.transposed_times(self.X.times(V))
 
     def smallest(
         self,
@@ -101,7 +107,8 @@ class IndefiniteGram:
         """
         inverse = "Cholesky" if self._gram is not None else self._wide_inverse
         solve = None
-        if start is not None and self.size > DENSE_MAX:
+        self._skip -= 1
+        if start is not None and self.size > DENSE_MAX and self._skip < 0:
             values = np.linalg.eigvalsh(start.T @ self._apply(diagonal, weight, U, start))
             shift = _shift_below(values)
             if self._gram is None:
@@ -109,9 +116,16 @@ class IndefiniteGram:
             solve = self.inverse(diagonal + shift, weight, U)
             if solve is not None:
                 method = f"subspace iteration on the inverse by {inverse}"
-                pairs = _refined(solve, start, method, self._reason)
-                if pairs is not None:
+                found = _refined(solve, start, self._guards, method, self._reason)
+                if found is not None:
+                    pairs, self._guards = found
+                    self._misses = 0
                     return replace(pairs, values=pairs.values - shift)
+            self._guards = None
+            # Without a gap the next attempts are likely to be in vain, too.
+            self._misses += 1
+            if self._gram is not None and self._misses > 3:
+                self._skip = 2 ** min(self._misses - 3, 4)
         if self._gram is not None:
             return self._smallest_of_dense(diagonal, weight, U, n_pairs)
         if solve is None:
@@ -201,7 +215,7 @@ class IndefiniteGram:
     def _conjugate_gradients(self, diagonal: FloatArray, weight: float) -> Operator:
         shape = (self.size, self.size)
         operator = LinearOperator(
-            shape, matvec=lambda v: diagonal * v + weight * self.gram_times(v), dtype=np.float64
+            shape, matvec=lambda v: diagonal * v + weight * self._product(v), dtype=np.float64
         )
         preconditioner = LinearOperator(shape, matvec=lambda v: v / diagonal, dtype=np.float64)
 
@@ -221,7 +235,7 @@ class IndefiniteGram:
 def _shift_below(values: FloatArray) -> float:
     """A shift that puts the smallest eigenvalue, estimated by Ritz values, just above zero."""
     spread = values[-1] - values[0]
-    return float(spread / 4 + 1e-3 * abs(values[0]) - values[0])
+    return float(spread / 2 + 1e-3 * abs(values[0]) - values[0])
 
 
 def _cholesky_inverse(M: FloatArray) -> Operator | None:
@@ -247,15 +261,25 @@ def _cholesky_inverse(M: FloatArray) -> Operator | None:
     return solve
 
 
-def _refined(solve: Operator, start: FloatArray, method: str, reason: str) -> Eigenpairs | None:
-    """Block inverse iteration with Rayleigh–Ritz; None where the gap is too small for it."""
+def _refined(
+    solve: Operator, start: FloatArray, guards: FloatArray | None, method: str, reason: str
+) -> tuple[Eigenpairs, FloatArray] | None:
+    """Block inverse iteration with Rayleigh–Ritz; None where the gap is too small for it.
+
+    Beside the eigenpairs it returns guards for the next time: approximate eigenvectors behind the
+    wanted ones. Random guards, the first time, need a step more to be of use.
+    """
     size, n_pairs = start.shape
     n_guards = min(GUARDS, size - n_pairs)
     if n_guards < 1:
         return None
-    guards = np.random.default_rng(0).standard_normal((size, n_guards))
+    first_steps = 2
+    if guards is None or guards.shape != (size, n_guards):
+        guards = np.random.default_rng(0).standard_normal((size, n_guards))
+    else:
+        first_steps = 1
     V = np.hstack([start, np.linalg.qr(guards - start @ (start.T @ guards))[0]])
-    for step in range(REFINING_STEPS):
+    for step in range(1, REFINING_STEPS + 1):
         image = solve(V)
         inner = V.T @ image
         inverse_values, rotation = np.linalg.eigh((inner + inner.T) / 2)
@@ -268,16 +292,16 @@ def _refined(solve: Operator, start: FloatArray, method: str, reason: str) -> Ei
         remainder = image[:, :n_pairs] - V[:, :n_pairs] * inverse_values[:n_pairs]
         # The image is a step ahead of the vectors whose residual this is.
         angle = contraction * np.linalg.norm(remainder) / max(wanted - behind, 1e-300)
-        if step > 0 and angle <= ANGLE_MAX:
+        image /= inverse_values
+        if step >= first_steps and angle <= ANGLE_MAX:
             residual = np.linalg.norm(remainder, axis=0).max() / inverse_values[0]
-            vectors = image[:, :n_pairs] / inverse_values[:n_pairs]
-            return Eigenpairs(
-                1 / inverse_values[:n_pairs], vectors, method, reason, float(residual)
+            pairs = Eigenpairs(
+                1 / inverse_values[:n_pairs], image[:, :n_pairs], method, reason, float(residual)
             )
-        steps_left = REFINING_STEPS - step - 1
-        if angle * contraction**steps_left > ANGLE_MAX:
+            return pairs, image[:, n_pairs:]
+        if angle * contraction ** (REFINING_STEPS - step) > ANGLE_MAX:
             return None
-        V = _orthonormal(image / inverse_values)
+        V = _orthonormal(image)
     return None
 
 
