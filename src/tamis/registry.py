@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tamis.base import Selector
+from tamis.selectors.fsgmm import FSGMM
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.mcfs import MCFS
@@ -36,7 +37,8 @@ class Method:
     selector : type
         Its class.
     family : str
-        What kind of method it is: "baseline", "score" (one feature at a time) or "spectral".
+        What kind of method it is: "baseline", "score" (one feature at a time), "spectral" or
+        "mixture".
     prefers : str
         The columns it keeps, in a few words.
     cost : str
@@ -153,6 +155,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(n²d) for the neighbours, O(nd·min(n, d)) an iteration",
                 reference="Hou, Nie, Yi, Wu, IJCAI 2011",
                 tune={"alpha": (1e-3, 0.1, 1.0, 10.0), "beta": (1e-3, 0.1, 1.0, 10.0)},
+            ),
+            Method(
+                "fsgmm",
+                FSGMM,
+                family="mixture",
+                prefers="columns that a mixture of Gaussians needs to tell its clusters apart",
+                cost="O(ndc) an iteration",
+                reference="Law, Figueiredo, Jain, TPAMI 2004",
+                tune={"n_clusters": (2, 5, 10), "reg_covar": (1e-3, 0.01, 0.05)},
             ),
         )
     }
