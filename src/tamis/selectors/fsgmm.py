@@ -65,7 +65,8 @@ class FSGMM(Selector):
         where values repeat, as in pixels and counts: the smaller it is, the more a feature gains
         from samples that are equal in it.
     n_init : int, default=5
-        Starts, each from K-means of the standardised table; the shortest message is kept.
+        Starts, from K-means of the standardised table: the best of ten, then one at random each
+        time. The shortest message is kept.
     max_iter : int, default=500
     tol : float, default=1e-6
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
@@ -76,8 +77,8 @@ class FSGMM(Selector):
     ----------
     scores_ : ndarray of shape (n_features,)
         The saliencies, where 0 is replaced by something below 1/n and 1 by something above
-        1 − 1/n, such that these features have an order too: by how much better a Gaussian a cluster describes them
-        than one for all samples.
+        1 − 1/n, such that these features have an order too: by how much better they are
+        described by a Gaussian for each cluster than by one for all samples.
     ranking_ : ndarray of shape (n_features,)
         1 is the best feature.
     saliency_ : ndarray of shape (n_features,)
@@ -220,11 +221,17 @@ class FSGMM(Selector):
         length = MessageLength(table.shape[0], self.reg_covar, weights_cost=self.find_n_clusters)
         random_state = check_random_state(self.random_state)
         best: Fit | None = None
-        for _ in range(self.n_init):
-            start = kmeans(table.scaled, self.n_clusters, n_init=1, random_state=random_state)
+        for start in range(self.n_init):
+            # The first start is a good one, the others are diverse.
+            clusters = kmeans(
+                table.scaled,
+                self.n_clusters,
+                n_init=1 if start else 10,
+                random_state=random_state,
+            )
             fit = shortest_message(
                 table,
-                mixture_of_labels(table, start.labels, self.reg_covar),
+                mixture_of_labels(table, clusters.labels, self.reg_covar),
                 length,
                 max_iter=self.max_iter,
                 tol=self.tol,

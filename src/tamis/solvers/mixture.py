@@ -28,7 +28,8 @@ class Standardised:
     Attributes
     ----------
     scaled : {ndarray, CSR}
-        The columns divided by their scales, and centred if dense: distances are the same.
+        The columns divided by their scales, and centred where that keeps zeros: distances are
+        the same.
     """
 
     def __init__(self, X: Matrix, centre: FloatArray, scale: FloatArray) -> None:
@@ -36,7 +37,11 @@ class Standardised:
         self._shift = centre / scale
         if sp.issparse(X):
             self.scaled = sp.csr_array(X, dtype=np.float64, copy=True)
-            self.scaled.data /= scale[self.scaled.indices]
+            # A column without a zero is centred for good: its offset may dwarf its scale.
+            full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+            self.scaled.data -= np.where(full, centre, 0)[X.indices]
+            self.scaled.data /= scale[X.indices]
+            self._shift[full] = 0
         else:
             self.scaled = X - centre
             self.scaled /= scale
