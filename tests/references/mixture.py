@@ -126,7 +126,7 @@ def m_step(X, state, floor, weights_cost, everywhere=False, literal=False):
                 [weighted(x, u[:, j, feature], floor) for j in range(k)],
                 weighted(x, v[:, :, feature].sum(axis=1), floor),
             )
-            may_be_zero = best < 0.5 or everywhere
+            may_be_zero = rho < 0.5 or everywhere
             may_be_one = common <= 0 or everywhere
         else:
             may_be_zero = may_be_one = everywhere

@@ -46,7 +46,8 @@ class FSGMM(Selector):
     where a feature of saliency 0 or 1 lacks the terms of the Gaussians it has no use for. Features
     are ranked by saliency. The clusters come with it.
 
-    Cost: O(ndc) an iteration, for each start; memory O(n(d + c)), for sparse input O(nnz + nc).
+    Cost: O(ndc) an iteration, for each start, where d counts the features that are not at
+    saliency 0; memory O(n(d + c)), for sparse input O(nnz + nc).
     Sparse input is made dense a few rows at a time, so that its zeros cost time but no memory.
 
     Parameters

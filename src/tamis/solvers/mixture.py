@@ -147,74 +147,93 @@ class Fit:
 def expectations(table: Standardised, mixture: Mixture) -> Expectations:
     """The E-step, in logarithms.
 
-    O(ndc) time; O(nc) memory, and a block of rows at a time.
+    O(ndc) time, where d counts the features whose saliency is not 0; O((n + d)c) memory, and a
+    block of rows at a time.
     """
     n_samples, n_features = table.shape
-    shape = (mixture.n_components, n_features)
-    responsibilities = np.empty((n_samples, mixture.n_components))
+    k = mixture.n_components
+    # Features of saliency 0 say nothing of the components: they enter once, not once for each.
+    used, unused = np.flatnonzero(mixture.saliency > 0), np.flatnonzero(mixture.saliency == 0)
+    means = mixture.means[:, None, used]  # components × rows × features
+    variances = mixture.variances[:, None, used]
+    with np.errstate(divide="ignore"):  # a weight may be 0, a saliency 1
+        log_weights = np.log(mixture.weights)[:, None]
+        log_common = np.log1p(-mixture.saliency) - _log_width(mixture.common_variances)
+    log_relevant = np.log(mixture.saliency[used]) - _log_width(variances)
+
+    responsibilities = np.empty((n_samples, k))
     log_likelihood = 0.0
     log_densities = np.zeros(n_features)
-    relevant, whole = np.zeros((3, *shape)), np.zeros((3, *shape))
+    relevant, whole = np.zeros((2, 3, k, n_features))  # sums of 1, deviations and squares
     common = np.zeros((3, n_features))
-    with np.errstate(divide="ignore"):  # weights and saliencies may be zero
-        log_weights = np.log(mixture.weights)
-        log_relevant, log_common = np.log(mixture.saliency), np.log1p(-mixture.saliency)
-    log_relevant = log_relevant - 0.5 * np.log(2 * np.pi * mixture.variances)
-    log_common = log_common - 0.5 * np.log(2 * np.pi * mixture.common_variances)
-
-    for rows in row_blocks(n_samples, ARRAYS * shape[0] * shape[1]):
+    for rows in row_blocks(n_samples, ARRAYS * max(n_features, k * len(used))):
         x = table.rows(rows)
-        deviations = x - mixture.means[:, None]  # components × rows × features
-        squares = deviations**2
-        log_a = squares * (-0.5 / mixture.variances)[:, None]
-        log_a += log_relevant[:, None]
         common_deviations = x - mixture.common_means
         common_squares = common_deviations**2
         log_b = log_common - common_squares * (0.5 / mixture.common_variances)
+        deviations = x[:, used] - means
+        squares = deviations**2
+        log_a = squares * (-0.5 / variances)
+        log_a += log_relevant
 
-        gap = log_a - log_b  # infinite where the saliency is 0 or 1
-        larger = np.maximum(log_a, log_b, out=log_a)
+        gap = log_a - log_b[:, used]  # infinite where the saliency is 1
+        larger = np.maximum(log_a, log_b[:, used], out=log_a)
         ratio = np.exp(-np.abs(gap))  # of the smaller of a and b to the larger
         log_sum = np.add(larger, np.log(1 + ratio), out=larger)
         relevance = np.where(gap >= 0, 1, ratio) / (1 + ratio)  # a/(a + b)
 
-        joint = log_weights[:, None] + log_sum.sum(axis=2)
+        joint = log_weights + log_sum.sum(axis=2) + log_b[:, unused].sum(axis=1)
         highest = joint.max(axis=0)
         evidence = highest + np.log(np.exp(joint - highest).sum(axis=0))
         w = np.exp(joint - evidence)
-        log_likelihood += float(evidence.sum())
         responsibilities[rows] = w.T
+        log_likelihood += float(evidence.sum())
+        log_densities[used] += _sums(w, log_sum).sum(axis=0)
+        log_densities[unused] += log_b[:, unused].sum(axis=0)
 
-        def summed(values: FloatArray, w: FloatArray = w) -> FloatArray:
-            return (w[:, None] @ values)[:, 0]  # over the rows, by component
-
-        log_densities += summed(log_sum).sum(axis=0)
-        whole[1] += summed(deviations)
-        whole[2] += summed(squares)
-        v = (1 - np.einsum("jn,jnl->nl", w, relevance)).clip(min=0)
-        common += [v.sum(axis=0), (v * common_deviations).sum(axis=0), (v * common_squares).sum(0)]
-        relevant[0] += summed(relevance)
-        relevant[1] += summed(np.multiply(relevance, deviations, out=deviations))
-        relevant[2] += summed(np.multiply(relevance, squares, out=squares))
+        v = np.ones_like(x)
+        v[:, used] -= np.einsum("jn,jnl->nl", w, relevance)
+        v.clip(min=0, out=v)
+        common[0] += v.sum(axis=0)
+        common[1] += (v * common_deviations).sum(axis=0)
+        common[2] += (v * common_squares).sum(axis=0)
+        whole[1][:, used] += _sums(w, deviations)
+        whole[2][:, used] += _sums(w, squares)
+        whole[1][:, unused] += w @ common_deviations[:, unused]
+        whole[2][:, unused] += w @ common_squares[:, unused]
+        relevant[0][:, used] += _sums(w, relevance)
+        relevant[1][:, used] += _sums(w, np.multiply(relevance, deviations, out=deviations))
+        relevant[2][:, used] += _sums(w, np.multiply(relevance, squares, out=squares))
 
     sizes = responsibilities.sum(axis=0)
     whole[0] = sizes[:, None]
+    origins = np.where(mixture.saliency > 0, mixture.means, mixture.common_means)
     return Expectations(
         log_likelihood,
         responsibilities,
         sizes,
         log_densities,
         _moments(relevant, mixture.means, mixture.variances),
-        _moments(whole, mixture.means, mixture.variances),
+        _moments(whole, origins, mixture.variances),
         _moments(common, mixture.common_means, mixture.common_variances),
     )
+
+
+def _log_width(variances: FloatArray) -> FloatArray:
+    """Minus the logarithm of a Gaussian's density at its mean."""
+    return 0.5 * np.log(2 * np.pi * variances)
+
+
+def _sums(w: FloatArray, values: FloatArray) -> FloatArray:
+    """Weighted sums over the rows, for each component."""
+    return (w[:, None] @ values)[:, 0]
 
 
 def _moments(sums: FloatArray, means: FloatArray, variances: FloatArray) -> Moments:
     """Moments from sums of 1, deviations and squares; as they were where there is no weight.
 
-    The deviations are from the last means: near a solution they sum to nothing, and nothing
-    cancels, however small a variance is beside its mean.
+    The deviations are from `means`: near a solution they sum to nothing, and nothing cancels,
+    however small a variance is beside its mean.
     """
     total, first, second = sums
     some = total > np.finfo(float).tiny
@@ -271,7 +290,7 @@ class MessageLength:
         choose for itself. Its saliency is the exact minimiser within its bounds, unless 0 or 1
         makes its own term shorter, and either
 
-        - the minimiser is below one half, for 0, or
+        - it had fallen below one half, for 0, or
         - the common density has no more samples than it has parameters, for 1, or
         - `everywhere` is set: a feature may then also leave 0 for 1, and 1 for 0.
         """
@@ -311,7 +330,7 @@ class MessageLength:
         to_zero = (as_zero < now) & (as_zero <= as_one)
         to_one = (as_one < now) & ~to_zero
         if not everywhere:
-            to_zero &= undecided & (saliency < 0.5)
+            to_zero &= undecided & (mixture.saliency < 0.5)
             to_one &= undecided & (for_zero <= 0)
         saliency[to_zero], saliency[to_one] = 0, 1
         return saliency
