@@ -47,8 +47,8 @@ class FSGMM(Selector):
     are ranked by saliency. The clusters come with it.
 
     Cost: O(ndc) an iteration, for each start, where d counts the features that are not at
-    saliency 0; memory O(n(d + c)), for sparse input O(nnz + nc).
-    Sparse input is made dense a few rows at a time, so that its zeros cost time but no memory.
+    saliency 0; memory O(n(d + c)), for sparse input O(nnz + nc). Sparse input is made dense a few
+    rows at a time, so that its zeros cost time but no memory.
 
     Parameters
     ----------
@@ -57,8 +57,9 @@ class FSGMM(Selector):
     n_clusters : int, default=5
         c, the number of components; with `find_n_clusters`, the number to start from.
     find_n_clusters : bool, default=False
-        Whether components leave as long as that makes the message shorter. Each costs as much as d
-        samples say: it needs several times as many samples as features in every cluster.
+        Whether to choose the number of components too, by the length of the message. A component
+        is only worth its parameters if it has more samples than there are features in use: where
+        samples are few, `min_clusters` components are left.
     min_clusters : int, default=1
         Least number of components with `find_n_clusters`.
     reg_covar : float, default=0.01
