@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from tamis.base import GraphSelector, Selector
+from tamis.selectors.fsgmm import FSGMM
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.lda_km import LDAKM
@@ -18,6 +19,7 @@ from tamis.selectors.variance import MaxVariance
 __version__ = version("tamis")
 
 __all__ = [
+    "FSGMM",
     "JELSR",
     "LDAKM",
     "MCFS",

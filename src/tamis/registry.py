@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tamis.base import Selector
+from tamis.selectors.fsgmm import FSGMM
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.lda_km import LDAKM
@@ -38,8 +39,9 @@ class Method:
     selector : type
         Its class.
     family : str
-        What kind of method it is: "baseline", "score" (one feature at a time), "spectral" or
-        "discriminant" (clusters, and a projection that tells them apart).
+        What kind of method it is: "baseline", "score" (one feature at a time), "spectral",
+        "discriminant" (clusters, and a projection that tells them apart), "mixture", "margin" or
+        "factorisation".
     prefers : str
         The columns it keeps, in a few words.
     cost : str
@@ -174,6 +176,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(ndc) for K-means, O(nd·min(n, d)) an inner iteration",
                 reference="Ding, Li, ICML 2007; Wang, Nie, Huang, ECML PKDD 2014",
                 tune={"gamma": (1e-4, 1e-3, 1e-2, 0.1, 1.0)},
+            ),
+            Method(
+                "fsgmm",
+                FSGMM,
+                family="mixture",
+                prefers="columns that a mixture of Gaussians needs to tell its clusters apart",
+                cost="O(ndc) an iteration",
+                reference="Law, Figueiredo, Jain, TPAMI 2004",
+                tune={"n_clusters": (2, 5, 10), "reg_covar": (1e-3, 0.01, 0.05)},
             ),
         )
     }
