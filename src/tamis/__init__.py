@@ -5,6 +5,7 @@ from importlib.metadata import version
 from tamis.base import GraphSelector, Selector
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
+from tamis.selectors.m3fs import M3FS
 from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
 from tamis.selectors.pca_score import PCAScore
@@ -17,6 +18,7 @@ __version__ = version("tamis")
 
 __all__ = [
     "JELSR",
+    "M3FS",
     "MCFS",
     "MRSF",
     "SPEC",

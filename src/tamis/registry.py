@@ -14,6 +14,7 @@ from typing import Any
 from tamis.base import Selector
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
+from tamis.selectors.m3fs import M3FS
 from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
 from tamis.selectors.pca_score import PCAScore
@@ -36,7 +37,8 @@ class Method:
     selector : type
         Its class.
     family : str
-        What kind of method it is: "baseline", "score" (one feature at a time) or "spectral".
+        What kind of method it is: "baseline", "score" (one feature at a time), "spectral" or
+        "margin".
     prefers : str
         The columns it keeps, in a few words.
     cost : str
@@ -153,6 +155,18 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(n²d) for the neighbours, O(nd·min(n, d)) an iteration",
                 reference="Hou, Nie, Yi, Wu, IJCAI 2011",
                 tune={"alpha": (1e-3, 0.1, 1.0, 10.0), "beta": (1e-3, 0.1, 1.0, 10.0)},
+            ),
+            Method(
+                "m3fs",
+                M3FS,
+                family="margin",
+                prefers="columns that separate clusters with the largest margin",
+                cost="O(nd) a cut, O(min(n, d)³) an iteration of the solver with a manifold term",
+                reference="Zhao, Kwok, Wang, Zhang, CVPR 2009",
+                tune={"C": (0.3, 1.0, 10.0), "lam": (0.0, 1e-3, 0.01), "n_clusters": (2, 3, 5)},
+                lacks={
+                    "late selection": "the number of features is a constraint of the objective",
+                },
             ),
         )
     }

@@ -345,16 +345,16 @@ class _Newton:
         self.state = state
         squares = (state.w**2).sum(axis=1)
         if state.is_fixed:
-            self.inverse_D = self.give = self.rise = self.fall = np.zeros_like(squares)
+            self.inverse_d = self.give = self.rise = self.fall = np.zeros_like(squares)
             self.lean = np.zeros_like(state.w)
         else:
             self.rise, self.fall = state.mu / state.upper, state.pi / state.sigma
             D = self.rise + self.fall
-            self.inverse_D = 1 / D
+            self.inverse_d = 1 / D
             # dσ = lean·dv + give (ρ − dν)
             self.lean = state.w / (state.sigma * D + squares)[:, None]
             self.give = state.sigma / (state.sigma * D + squares)
-        P = Scaling(state.sigma, state.w, self.inverse_D)
+        P = Scaling(state.sigma, state.w, self.inverse_d)
         self.solve = state.problem.curvature.inverse(P)
         self.columns = np.concatenate([state.A, -state.column[None], -self.lean[None]])
         self.solved = self.solve(self.columns)

@@ -99,21 +99,21 @@ class Scaling:
     ----------
     sigma : ndarray of shape (n_features,)
     W : ndarray of shape (n_features, n_blocks)
-    inverse_D : ndarray of shape (n_features,)
+    inverse_d : ndarray of shape (n_features,)
     """
 
     sigma: FloatArray
     W: FloatArray
-    inverse_D: FloatArray
+    inverse_d: FloatArray
 
     def times(self, U: FloatArray) -> FloatArray:
         """P times each of a stack of (n_features, n_blocks) arrays."""
-        along = np.einsum("rkp,kp->rk", U, self.W) * self.inverse_D
+        along = np.einsum("rkp,kp->rk", U, self.W) * self.inverse_d
         return U * self.sigma[:, None] + along[:, :, None] * self.W
 
     def block(self, p: int, q: int) -> FloatArray:
         """The entries of P between classes p and q, one a feature."""
-        outer = self.W[:, p] * self.W[:, q] * self.inverse_D
+        outer = self.W[:, p] * self.W[:, q] * self.inverse_d
         return outer + self.sigma if p == q else outer
 
 
@@ -206,7 +206,7 @@ class FeatureCurvature:
         K = _identity_plus((F * P.sigma) @ F.T)[0]
         Y = scipy.linalg.solve_triangular(K, F, lower=True)
         T = Y.T @ Y
-        scale = np.sqrt(P.inverse_D)
+        scale = np.sqrt(P.inverse_d)
         scaled_W = scale[:, None] * P.W
         factor = _identity_plus(T * (scaled_W @ scaled_W.T))
 
