@@ -231,10 +231,10 @@ class _State:
             newton = _Newton(self)
             affine = newton.direction(0.0)
             direction = newton.direction(self._predicted_centre(affine), affine)
-        except (np.linalg.LinAlgError, ValueError):
+        except np.linalg.LinAlgError:
             return False
         length = min(1.0, STEP * self._longest(direction))
-        if not (np.isfinite(length) and length > 1e-12):
+        if length < 1e-12 or not np.isfinite(direction.alpha).all():
             return False
         self._move(direction, length)
         self._assess()
@@ -378,14 +378,16 @@ class _Newton:
         # Balanced to a unit diagonal, where there is one.
         self.scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(system)), 1e-300))
         self.scale[J + 2] = 1 / max(1e-300, float(np.abs(system[:J, J + 2] * self.scale[:J]).max()))
-        self.factor = scipy.linalg.lu_factor(
-            system * self.scale * self.scale[:, None], check_finite=True
+        *self.factor, failed = scipy.linalg.lapack.dgetrf(
+            system * self.scale * self.scale[:, None], overwrite_a=True
         )
+        if failed:
+            raise np.linalg.LinAlgError("the Newton system is singular")
         self.system = system
 
     def _small_solve(self, rhs: FloatArray) -> FloatArray:
         def once(r: FloatArray) -> FloatArray:
-            return self.scale * scipy.linalg.lu_solve(self.factor, self.scale * r)
+            return self.scale * scipy.linalg.lapack.dgetrs(*self.factor, self.scale * r)[0]
 
         found = once(rhs)
         return found + once(rhs - self.system @ found)

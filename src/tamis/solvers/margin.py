@@ -22,6 +22,8 @@ Order = Literal["labels", "cuts"]
 
 # Cuts for one labelling; with the usual C and epsilon there are some dozens.
 MOST_CUTS = 500
+# In the paper's order labels may turn in circles, with a new cut each time.
+MOST_CUTS_OF_ALGORITHM_1 = 60
 # Cuts whose multiplier is below this share of the largest are dropped when the labels change.
 NEGLIGIBLE_MULTIPLIER = 1e-6
 # A sample that is not in a cut.
@@ -248,7 +250,8 @@ class _Task:
                 before = solution.objective
                 cuts.relabel(labels)
             rivals, loss = self.most_violated(F, labels)
-            if loss <= solution.slack + self.epsilon or len(cuts.rows) >= MOST_CUTS:
+            complete = loss <= solution.slack + self.epsilon
+            if complete or len(cuts.rows) >= MOST_CUTS_OF_ALGORITHM_1:
                 return labels
             cuts.relabel(labels)
             cuts.add(rivals)
@@ -326,11 +329,18 @@ def _run(task: _Task, labels: IntArray, order: Order, max_iter: int, tol: float)
             path.append(point.objective)
         settled = bool((point.labels == cuts.labels).all())
         converged = settled or decrease <= tol * point.objective
+    # Classes in use come first, so that the labels have no gaps.
+    order_of_classes = np.arange(task.classes.n_blocks)
+    labels = point.labels
+    if task.classes.n_blocks > 1:
+        used = np.bincount(labels, minlength=task.classes.n_blocks) > 0
+        order_of_classes = np.argsort(~used, kind="stable")
+        labels = np.argsort(order_of_classes)[labels]
     return MarginSolution(
-        point.inner.V,
+        point.inner.V[:, order_of_classes],
         point.inner.b,
-        point.labels,
-        point.inner.prices,
+        labels,
+        point.inner.prices[:, order_of_classes],
         point.inner.slack,
         np.array(path),
         cuts.n_made,
