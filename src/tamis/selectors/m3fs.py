@@ -155,7 +155,8 @@ class M3FS(Selector):
     ... )
     >>> selector = M3FS(n_features_to_select=3, n_clusters=3, random_state=0).fit(X)
     >>> selector.get_feature_names_out()
-    array(['?'], dtype=object)
+    array(['color_intensity', 'od280/od315_of_diluted_wines', 'proline'],
+          dtype=object)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
