@@ -12,8 +12,8 @@ from tamis.solvers.curvature import Curvature, Scaling
 
 # Share of the step to the boundary that is taken.
 STEP = 0.99
-# Iterations in which the gap must halve once the complements are negligible.
-PATIENCE = 4
+# Iterations in which the gap must halve, once the complements are negligible and before.
+PATIENCE, LONG_PATIENCE = 4, 15
 # The largest C that is tried first, for cuts of unit size, and by how much it is raised.
 FIRST_C, NEXT_C = 1e5, 1e4
 # Objectives below this share of C count as zero: v = 0 alone costs about C.
@@ -68,12 +68,12 @@ class InnerProblem:
         """The point moved onto the balance constraints, should rounding have left it outside."""
         if self.balances is None:
             return V, float(np.clip(b, -self.limit, self.limit))
-        largest = np.abs(np.tensordot(self.balances, V, 2)).max(initial=0)
+        largest = np.abs(products(self.balances, V)).max(initial=0)
         return (V if largest <= self.limit else V * (self.limit / largest)), b
 
     def slack(self, V: FloatArray, b: float) -> float:
         """The smallest ξ that the cuts allow."""
-        margins = np.tensordot(self.cuts, V, 2) + self.cut_biases * b
+        margins = products(self.cuts, V) + self.cut_biases * b
         return max(0.0, float((self.cut_bounds - margins).max(initial=0)))
 
 
@@ -105,6 +105,16 @@ class InnerSolution:
     objective: float
     gap: float
     n_iter: int
+
+
+def products(rows: FloatArray, V: FloatArray) -> FloatArray:
+    """The inner product of V with each of a stack of arrays of its shape."""
+    return rows.reshape(len(rows), -1) @ V.ravel()
+
+
+def combination(weights: FloatArray, rows: FloatArray) -> FloatArray:
+    """The weighted sum of a stack of arrays."""
+    return (weights @ rows.reshape(len(rows), -1)).reshape(rows.shape[1:])
 
 
 def scale_factors(norms: FloatArray, n_selected: int) -> FloatArray:
@@ -219,7 +229,8 @@ class _State:
             if self.gap < 0.5 * smallest:
                 smallest, since = self.gap, n_iter
             # Complements far below the gap: what is left of it is rounding, or comes from C.
-            if n_iter - since >= PATIENCE and self._total() <= 1e-3 * enough:
+            spent = self._total() <= 1e-3 * enough
+            if n_iter - since >= (PATIENCE if spent else LONG_PATIENCE):
                 break
         return n_iter
 
@@ -307,7 +318,7 @@ class _State:
         if self.has_bias:
             rest = Hb - float(self.a[: self.n_cuts] @ alpha[: self.n_cuts])
             alpha[-2:] = max(rest, 0.0), max(-rest, 0.0)
-        prices = np.tensordot(alpha, self.A, 1) - HV
+        prices = combination(alpha, self.A) - HV
         top = largest_sum((prices**2).sum(axis=1), self.m)
         quadratic = float((HV * V).sum()) + Hb * b
         bound = float(self.h @ alpha) - 0.5 * quadratic - 0.5 * top
@@ -411,9 +422,9 @@ class _Newton:
             second_mu, second_pi = -affine.sigma * affine.mu, affine.sigma * affine.pi
         V = state.sigma[:, None] * state.w + second_v
         HV, Hb = curvature.apply(V, state.b)
-        R_w = state.w + HV - np.tensordot(state.alpha, state.A, 1)
+        R_w = state.w + HV - combination(state.alpha, state.A)
         R_b = Hb - float(state.a @ state.alpha)
-        R_s = np.tensordot(state.A, V, 2) + state.a * state.b + state.e * state.xi
+        R_s = products(state.A, V) + state.a * state.b + state.e * state.xi
         R_s -= state.s + state.h
         rho_s = (target - state.s * state.alpha - second_s) / state.alpha
         rho = rho_mu = rho_pi = np.zeros(d)
@@ -425,7 +436,7 @@ class _Newton:
             rho = -R_sigma - rho_mu + rho_pi
             R_m = float(state.sigma.sum()) - state.m
         base = -R_w + self.lean * rho[:, None]
-        known = np.tensordot(self.solved, base, 2)
+        known = products(self.solved, base)
         rhs = np.empty(J + 3)
         rhs[:J] = -R_s + rho_s - known[:J]
         rhs[J] = R_b - known[J] if state.has_bias else 0.0
@@ -433,11 +444,11 @@ class _Newton:
         rhs[J + 2] = state.C - float(state.e @ state.alpha)
         found = self._small_solve(rhs)
         d_alpha, d_b, d_nu, d_xi = found[:J], float(found[J]), float(found[J + 1]), float(found[-1])
-        dv = self.solve(base[None])[0] + np.tensordot(found[: J + 2], self.solved, 1)
+        dv = self.solve(base[None])[0] + combination(found[: J + 2], self.solved)
         H_dv, _ = curvature.apply(dv, d_b)
         d_sigma = (self.lean * dv).sum(axis=1) + self.give * (rho - d_nu)
         return _Direction(
-            w=np.tensordot(d_alpha, state.A, 1) - R_w - H_dv,
+            w=combination(d_alpha, state.A) - R_w - H_dv,
             b=d_b,
             xi=d_xi,
             nu=d_nu,

@@ -108,7 +108,7 @@ class Scaling:
 
     def times(self, U: FloatArray) -> FloatArray:
         """P times each of a stack of (n_features, n_blocks) arrays."""
-        along = np.einsum("rkp,kp->rk", U, self.W) * self.inverse_d
+        along = (U * self.W).sum(axis=2) * self.inverse_d
         return U * self.sigma[:, None] + along[:, :, None] * self.W
 
     def block(self, p: int, q: int) -> FloatArray:

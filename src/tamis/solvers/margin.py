@@ -344,5 +344,5 @@ def _run(task: _Task, labels: IntArray, order: Order, max_iter: int, tol: float)
         point.inner.slack,
         np.array(path),
         cuts.n_made,
-        converged and complete,
+        converged and complete and point.inner.gap <= task.C * task.epsilon,
     )
