@@ -386,9 +386,11 @@ class _Newton:
         system[J, J] -= state.problem.curvature.bias_weight() if state.has_bias else 1
         system[J + 1, J + 1] += 1 if state.is_fixed else self.give.sum()
         system[:J, J + 2] = system[J + 2, :J] = state.e
-        # Balanced to a unit diagonal, where there is one.
-        self.scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(system)), 1e-300))
-        self.scale[J + 2] = 1 / max(1e-300, float(np.abs(system[:J, J + 2] * self.scale[:J]).max()))
+        # Balanced: a unit diagonal for the constraints, unit rows for b, ν and ξ, whose own
+        # entries may be zero.
+        diagonal = np.sqrt(np.abs(np.diag(system)))
+        diagonal[J:] = np.maximum(diagonal[J:], np.abs(system[J:, :J] / diagonal[:J]).max(axis=1))
+        self.scale = 1 / np.maximum(diagonal, 1e-150)
         *self.factor, failed = scipy.linalg.lapack.dgetrf(
             system * self.scale * self.scale[:, None], overwrite_a=True
         )
