@@ -16,7 +16,6 @@ from tamis import M3FS
 from tamis.clustering import MaximumMarginClustering
 from tamis.graphs import neighbor_graph
 from tamis.metrics import clustering_accuracy
-from tamis.solvers.curvature import FeatureCurvature, manifold_form
 
 
 def digits(*classes):
@@ -128,20 +127,20 @@ def test_the_complete_graph_is_the_precomputed_gaussian_graph(n_clusters):
         np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-def test_the_neighbour_graph_is_the_precomputed_one_and_auto_takes_it_for_many_samples(
-    monkeypatch,
-):
+def test_the_neighbour_graph_is_the_precomputed_one():
     X, _ = digits(1, 7)
-    graph = neighbor_graph(X, 7)
     knn = M3FS(10, graph="knn", n_neighbors=7, random_state=0).fit(X)
-    given = M3FS(10, affinity=graph, random_state=0).fit(X)
+    given = M3FS(10, affinity=neighbor_graph(X, 7), random_state=0).fit(X)
     np.testing.assert_allclose(knn.scores_, given.scores_)
-    full = M3FS(10, graph="full", n_neighbors=7, random_state=0).fit(X)
-    assert np.abs(full.scores_ - knn.scores_).max() > 1e-3
-    auto = M3FS(10, n_neighbors=7, random_state=0)
-    np.testing.assert_array_equal(auto.fit(X).scores_, full.scores_)
-    monkeypatch.setattr("tamis.selectors.m3fs.COMPLETE_GRAPH_MAX", 100)
-    np.testing.assert_array_equal(auto.fit(X).scores_, knn.scores_)
+
+
+@pytest.mark.parametrize(("n_samples", "graph"), [(3000, "full"), (3001, "knn")])
+def test_many_samples_are_joined_to_their_neighbours_only(n_samples, graph):
+    rng = np.random.default_rng(0)
+    X = rng.random((n_samples, 4)) + (np.arange(n_samples) % 2)[:, None]
+    auto = M3FS(2, lam=1e-3, random_state=0).fit(X)
+    named = M3FS(2, lam=1e-3, graph=graph, random_state=0).fit(X)
+    np.testing.assert_array_equal(auto.scores_, named.scores_)
 
 
 def test_a_manifold_term_makes_the_function_smoother():
@@ -157,23 +156,6 @@ def test_a_manifold_term_makes_the_function_smoother():
         return (edges.data * (g[left] - g[right]) ** 2).sum()
 
     assert roughness(0.1) < 0.7 * roughness(0.01) < 0.7 * roughness(0.0)
-
-
-@pytest.mark.parametrize("n_clusters", [2, 3])
-def test_wide_tables_have_the_same_solution_by_samples(n_clusters, monkeypatch):
-    X = minmax_scale(load_wine().data)[::8]
-    X = np.hstack([X, X**2, np.sqrt(X), X**3, X**4, X**5])
-    assert X.shape[1] > n_clusters * len(X)
-    model = M3FS(6, n_clusters=n_clusters, lam=0.05, random_state=0)
-    by_samples = model.fit(X).scores_
-
-    def by_features(samples, L, lam, n_blocks):
-        d = samples.shape[1]
-        Q = 2 * lam * manifold_form(samples, L)
-        return FeatureCurvature(Q[:d, :d], Q[:d, d], float(Q[d, d]))
-
-    monkeypatch.setattr("tamis.selectors.m3fs.manifold_curvature", by_features)
-    np.testing.assert_allclose(model.fit(X).scores_, by_samples, rtol=1e-4)
 
 
 # --- real data --------------------------------------------------------------------------------
@@ -209,7 +191,7 @@ def test_clusters_do_not_collapse_with_the_defaults(load, n_clusters):
 def test_clusters_of_benchmark_sets_do_not_collapse(name, n_clusters, benchmark_set):
     X, _ = benchmark_set(name)
     rng = np.random.default_rng(0)
-    X = minmax_scale(X[rng.permutation(len(X))[:300]][:, :500])
+    X = minmax_scale(X[rng.permutation(len(X))[:200]][:, :200])
     labels = M3FS(0.3, n_clusters=n_clusters, random_state=0).fit(X).labels_
     assert np.bincount(labels).max() <= 0.8 * len(X)
 
@@ -233,8 +215,10 @@ def test_another_number_of_features_needs_another_fit():
 def test_columns_of_very_different_scale_are_warned_of():
     X = minmax_scale(load_wine().data)
     X[:, 3] *= 1e4
-    with pytest.warns(UserWarning, match=r"columns 3, \d+ differ by a factor of .*MinMaxScaler"):
+    with pytest.warns(UserWarning, match="deviation of column 3 is 8e.03 times .*MinMaxScaler"):
         M3FS(random_state=0).fit(X)
+    X[:, 3] *= 1e-8  # a column that hardly varies rules nothing
+    M3FS(random_state=0).fit(X)
 
 
 def test_labels_to_start_from():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -130,6 +131,34 @@ def test_the_solution_meets_the_optimality_conditions(n_clusters, lam):
     assert (margins >= problem.cut_bounds - found.slack - 1e-9).all()
     inactive = margins > problem.cut_bounds - found.slack + 1e-3
     assert (found.multipliers[inactive] < 1e-5 * problem.C).all()
+
+
+@pytest.mark.parametrize("n_selected", [2, 4])
+def test_equal_classes_leave_the_bias_out_of_a_cut(n_selected):
+    """Its entries in the system are then zero but for rounding."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(40) % 2
+    X = rng.standard_normal((40, 4)) + 4 * labels[:, None]
+    task, _ = task_of(X, 2, n_selected=n_selected)
+    cuts = task.first_cut(labels)
+    cuts.rows[0] = (cuts.rows[0][0], 3e-17, cuts.rows[0][2])
+    for size in (20, 7):
+        cuts.add(np.where(np.arange(40) < size, 0, ABSENT))
+    problem, found = task.inner(cuts)
+    assert found.gap <= 1e-8 * found.objective
+    np.testing.assert_allclose(found.objective, inner_optimum(problem, None), rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3])
+def test_wide_tables_have_the_same_solution_by_samples_as_by_features(n_clusters):
+    X, labels = table(12, 60, n_clusters)
+    task, H = task_of(X, n_clusters, lam=0.02)
+    assert isinstance(task.curvature, SampleCurvature)
+    column, weight = (H[:60, 60], H[60, 60]) if n_clusters == 2 else (np.zeros(60), 0.0)
+    by_features = replace(task, curvature=FeatureCurvature(H[:60, :60], column, weight))
+    found, expected = (which.inner(which.first_cut(labels))[1] for which in (task, by_features))
+    np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-7)
+    np.testing.assert_allclose(found.V, expected.V, atol=1e-4 * np.abs(expected.V).max())
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])

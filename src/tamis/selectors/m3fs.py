@@ -31,8 +31,8 @@ from tamis.solvers.margin import MarginSolution, Order, margin_clusters, scale_f
 COMPLETE_GRAPH_MAX = 3000
 # Scale factors below this are zero but for the precision of the solver.
 SUPPORT = 1e-6
-# Ratio of standard deviations beyond which one column rules all others.
-LARGEST_SCALE_RATIO = 1000.0
+# Standard deviation, in units of the median one, with which one column rules all others.
+LARGEST_SCALE_RATIO = 100.0
 
 
 class M3FS(Selector):
@@ -312,15 +312,14 @@ class M3FS(Selector):
         return manifold_curvature(samples, laplacian, self.lam, n_blocks)
 
     def _warn_of_scales(self, X: Matrix, constant: BoolArray) -> None:
-        spread = np.where(constant, 0, np.sqrt(variances(X)))
-        least = spread[spread > 0].min(initial=np.inf)
-        if spread.max() > LARGEST_SCALE_RATIO * least:
-            extremes = [int(spread.argmax()), int(np.where(spread > 0, spread, np.inf).argmin())]
-            names = describe_columns(extremes, getattr(self, "feature_names_in_", None))
+        spread = np.sqrt(variances(X))
+        usual, largest = float(np.median(spread[~constant])), int(spread.argmax())
+        if spread[largest] > LARGEST_SCALE_RATIO * usual:
+            name = describe_columns([largest], getattr(self, "feature_names_in_", None))
             warnings.warn(
-                f"The standard deviations of {names} differ by a factor of "
-                f"{spread.max() / least:.1g}: margins will hang on the larger scale alone; scale "
-                "the columns, for example with sklearn.preprocessing.MinMaxScaler.",
+                f"The standard deviation of {name} is {spread[largest] / usual:.1g} times the "
+                "median one: margins will hang on it alone; scale the columns, for example with "
+                "sklearn.preprocessing.MinMaxScaler.",
                 UserWarning,
                 stacklevel=3,
             )
