@@ -34,3 +34,15 @@ def test_the_example_of_an_own_method_passes_every_check():
     outcomes = run("own_method.py").splitlines()
     assert len(outcomes) == len(CHECKS)
     assert sum(line.endswith("passed") for line in outcomes) >= len(CHECKS) - 2
+
+
+def test_the_margin_example_draws_the_figure_and_judges_a_set(tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "saliencies.png"
+    text = run("maximum_margin.py", "figure", str(picture))
+    assert "M3FS: 4 of the 4 features of iris among the first 4" in text
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    table = run("maximum_margin.py", "clustering", "--sets", "digits1v7").splitlines()
+    assert len(table) == 6
+    accuracies = [float(line.split("paper")[0].split()[-2]) for line in table[1:]]
+    assert min(accuracies) > 99

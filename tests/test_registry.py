@@ -17,6 +17,7 @@ from sklearn.preprocessing import scale
 import tamis
 import tamis.selectors
 from tamis import (
+    M3FS,
     SPEC,
     GraphSelector,
     LaplacianScore,
@@ -41,6 +42,13 @@ SETTINGS = {
     "pca_score, fraction": (PCAScore(n_components=0.9), {}),
     "laplacian_score, binary": (LaplacianScore(weights="binary"), {}),
     "laplacian_score, cosine": (LaplacianScore(weights="cosine"), COSINE_LACKS),
+    "m3fs, three clusters": (
+        M3FS(n_clusters=3, lam=0),
+        {
+            **METHODS["m3fs"].lacks,
+            "translation": "functions of several clusters have no bias: the zero matters",
+        },
+    ),
 }
 
 

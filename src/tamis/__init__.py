@@ -7,6 +7,7 @@ from tamis.selectors.fsgmm import FSGMM
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.lda_km import LDAKM
+from tamis.selectors.m3fs import M3FS
 from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
 from tamis.selectors.pca_score import PCAScore
@@ -22,6 +23,7 @@ __all__ = [
     "FSGMM",
     "JELSR",
     "LDAKM",
+    "M3FS",
     "MCFS",
     "MRSF",
     "SPEC",

@@ -16,6 +16,7 @@ from tamis.selectors.fsgmm import FSGMM
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.lda_km import LDAKM
+from tamis.selectors.m3fs import M3FS
 from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
 from tamis.selectors.pca_score import PCAScore
@@ -185,6 +186,18 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(ndc) an iteration",
                 reference="Law, Figueiredo, Jain, TPAMI 2004",
                 tune={"n_clusters": (2, 5, 10), "reg_covar": (1e-3, 0.01, 0.05)},
+            ),
+            Method(
+                "m3fs",
+                M3FS,
+                family="margin",
+                prefers="columns that separate clusters with the largest margin",
+                cost="O(nd) a cut, O(min(n, d)³) an iteration of the solver with a manifold term",
+                reference="Zhao, Kwok, Wang, Zhang, CVPR 2009",
+                tune={"C": (0.3, 1.0, 10.0), "lam": (0.0, 1e-3, 0.01), "n_clusters": (2, 3, 5)},
+                lacks={
+                    "late selection": "the number of features is a constraint of the objective",
+                },
             ),
         )
     }
