@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from tamis.base import GraphSelector, Selector
+from tamis.selectors.jdlufs import JDLUFS
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.mcfs import MCFS
@@ -16,6 +17,7 @@ from tamis.selectors.variance import MaxVariance
 __version__ = version("tamis")
 
 __all__ = [
+    "JDLUFS",
     "JELSR",
     "MCFS",
     "MRSF",

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tamis.base import Selector
+from tamis.selectors.jdlufs import JDLUFS
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.mcfs import MCFS
@@ -36,7 +37,8 @@ class Method:
     selector : type
         Its class.
     family : str
-        What kind of method it is: "baseline", "score" (one feature at a time) or "spectral".
+        What kind of method it is: "baseline", "score" (one feature at a time), "spectral" or
+        "factorisation".
     prefers : str
         The columns it keeps, in a few words.
     cost : str
@@ -153,6 +155,16 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(n²d) for the neighbours, O(nd·min(n, d)) an iteration",
                 reference="Hou, Nie, Yi, Wu, IJCAI 2011",
                 tune={"alpha": (1e-3, 0.1, 1.0, 10.0), "beta": (1e-3, 0.1, 1.0, 10.0)},
+            ),
+            Method(
+                "jdlufs",
+                JDLUFS,
+                family="factorisation",
+                prefers="columns that rebuild cluster labels learned with a shared dictionary",
+                cost="O(n²d) for the neighbours, O(nm² + ndm + nd·min(n, d)) an iteration, m atoms",
+                reference="Fan, Dai, Zhang, Liu, poster 2019",
+                tune={"delta": (0.1, 1.0, 10.0), "gamma": (0.1, 1.0, 10.0), "n_clusters": (5, 10)},
+                lacks={"translation": _NOT_CENTRED},
             ),
         )
     }
