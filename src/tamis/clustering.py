@@ -67,7 +67,7 @@ def kmeans(
     O(n·d·n_clusters) an iteration.
     """
     order = np.argsort(_distances_from_mean(X), kind="stable")
-    X = X[order]
+    X = _with_short_indices(X[order])
     init: str | FloatArray = "k-means++"
     if start is not None:
         start = _without_gaps(start[order])
@@ -108,6 +108,17 @@ def cluster_means(X: Matrix, labels: IntArray) -> FloatArray:
     sums = indicator(labels).T @ X
     sums = sums.toarray() if sp.issparse(sums) else sums
     return sums / np.bincount(labels)[:, None]
+
+
+def _with_short_indices(X: Matrix) -> Matrix:
+    """A sparse table with 32-bit indices, if they suffice: scikit-learn's K-means takes no others.
+
+    Slices of a table have 64-bit ones where scipy wants to be safe.
+    """
+    if not sp.issparse(X) or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    indices, indptr = (part.astype(np.int32, copy=False) for part in (X.indices, X.indptr))
+    return sp.csr_array((X.data, indices, indptr), shape=X.shape)
 
 
 def _without_gaps(labels: IntArray) -> IntArray:

@@ -173,7 +173,7 @@ class JDLUFS(GraphSelector):
     ... )
     >>> model = JDLUFS(n_features_to_select=3, n_clusters=3, random_state=0).fit(X)
     >>> model.get_feature_names_out()
-    array([], dtype=object)
+    array(['alcohol', 'od280/od315_of_diluted_wines', 'proline'], dtype=object)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -17,10 +17,10 @@ import scipy.linalg
 
 from tamis._typing import FloatArray
 
-# ADMM multiplies its step by this after each iteration, until it has grown a hundredfold: growing
+# ADMM multiplies its step by this after each iteration, until it has grown tenfold: growing
 # on, it would freeze the atoms wherever they are.
 ADMM_GROWTH = 1.2
-ADMM_MOST_GROWTH = 100.0
+ADMM_MOST_GROWTH = 10.0
 
 
 @dataclass(frozen=True)
@@ -223,14 +223,16 @@ def sparse_codes(
         if value > objective[-1]:
             inertia = 1.0
             following, its_image, value = step(A, image)
+            if value > objective[-1]:  # at the optimum, but for rounding
+                converged = True
+                break
         change = following - A
-        if value <= objective[-1]:
-            next_inertia = (1 + np.sqrt(1 + 4 * inertia**2)) / 2
-            momentum = (inertia - 1) / next_inertia
-            Z = following + momentum * change
-            image_of_Z = its_image + momentum * (its_image - image)
-            A, image, inertia = following, its_image, next_inertia
-        objective.append(min(value, objective[-1]))
+        next_inertia = (1 + np.sqrt(1 + 4 * inertia**2)) / 2
+        momentum = (inertia - 1) / next_inertia
+        Z = following + momentum * change
+        image_of_Z = its_image + momentum * (its_image - image)
+        A, image, inertia = following, its_image, next_inertia
+        objective.append(value)
         if np.abs(change).max() <= tol * np.abs(A).max():
             converged = True
             break
