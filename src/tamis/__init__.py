@@ -3,6 +3,8 @@
 from importlib.metadata import version
 
 from tamis.base import GraphSelector, Selector
+from tamis.selectors.cufs import CUFS
+from tamis.selectors.eufs import EUFS
 from tamis.selectors.jdlufs import JDLUFS
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
@@ -10,6 +12,7 @@ from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
 from tamis.selectors.pca_score import PCAScore
 from tamis.selectors.random_subset import RandomSubset
+from tamis.selectors.rufs import RUFS
 from tamis.selectors.spec import SPEC
 from tamis.selectors.udfs import UDFS
 from tamis.selectors.variance import MaxVariance
@@ -17,10 +20,13 @@ from tamis.selectors.variance import MaxVariance
 __version__ = version("tamis")
 
 __all__ = [
+    "CUFS",
+    "EUFS",
     "JDLUFS",
     "JELSR",
     "MCFS",
     "MRSF",
+    "RUFS",
     "SPEC",
     "UDFS",
     "GraphSelector",

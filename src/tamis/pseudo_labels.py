@@ -21,7 +21,7 @@ LABEL_OFFSET = 0.2
 
 def pseudo_labels(
     X: Matrix,
-    affinity: SparseMatrix,
+    affinity: SparseMatrix | None,
     n_clusters: int,
     init: Init,
     random_state: int | np.random.RandomState | None = None,
@@ -31,7 +31,8 @@ def pseudo_labels(
     Parameters
     ----------
     X : {ndarray, CSR} of shape (n_samples, n_features)
-    affinity : csr_array of shape (n_samples, n_samples)
+    affinity : csr_array of shape (n_samples, n_samples) or None
+        Only "spectral" needs it.
     n_clusters : int
     init : {"spectral", "kmeans"}
     random_state : int, RandomState instance or None, default=None

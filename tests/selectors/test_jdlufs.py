@@ -1,4 +1,4 @@
-"""JDLUFS: every block descends, the whole is the poster's objective, and what λ = 10⁶ makes of it."""
+"""JDLUFS: every block descends on the objective of the poster; what its λ = 10⁶ makes of it."""
 
 from __future__ import annotations
 

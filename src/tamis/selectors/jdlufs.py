@@ -17,6 +17,7 @@ from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.centred import Centred
 from tamis.solvers.dictionary import (
     dictionary_update,
+    number_of_atoms,
     ridge_codes,
     sparse_codes,
     squared_error,
@@ -40,7 +41,6 @@ LABEL_STEPS = 10
 REGRESSION_STEPS = 10
 # Steps of the regression at the end, so that the small rows of W are in their final order.
 LAST_REGRESSION_STEPS = 100
-MOST_ATOMS = 200
 
 
 class JDLUFS(GraphSelector):
@@ -242,7 +242,7 @@ class JDLUFS(GraphSelector):
         """Run Algorithm 1 of the poster, with sound updates; `y` is ignored."""
         X, constant = self._check_input(X)
         n_samples, n_features = X.shape
-        n_atoms = self._n_atoms(n_samples)
+        n_atoms = number_of_atoms(self.n_atoms, n_samples, self.n_clusters)
         self.coef_ = np.zeros((n_features, self.n_clusters))
         self.dictionary_ = np.zeros((n_features, n_atoms))
         if constant.all():
@@ -276,16 +276,6 @@ class JDLUFS(GraphSelector):
         self.orthogonality_ = departure_from_orthogonality(model.U)
         self._set_path(np.array(objective), converged)
         return self._set_scores(row_norms(self.coef_), constant)
-
-    def _n_atoms(self, n_samples: int) -> int:
-        if self.n_atoms is None:
-            return max(min(n_samples // 5, MOST_ATOMS), self.n_clusters)
-        if self.n_atoms > n_samples:
-            raise ValueError(
-                f"n_atoms={self.n_atoms} is too large for n_samples={n_samples}; use at most "
-                f"{n_samples}."
-            )
-        return self.n_atoms
 
     def _set_nothing(self, n_samples: int, n_atoms: int, constant: BoolArray) -> Self:
         """What is learned of a table of constants: one cluster, no coefficient."""

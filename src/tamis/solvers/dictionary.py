@@ -21,6 +21,8 @@ from tamis._typing import FloatArray
 # on, it would freeze the atoms wherever they are.
 ADMM_GROWTH = 1.2
 ADMM_MOST_GROWTH = 10.0
+# A dictionary has at most this many atoms, unless more are asked for.
+MOST_ATOMS = 200
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,17 @@ class Block:
     converged: bool
     optimality: float
     how: str
+
+
+def number_of_atoms(wanted: int | None, n_samples: int, fewest: int) -> int:
+    """The size of a dictionary: as wanted, or a fifth of the samples, within limits."""
+    if wanted is None:
+        return min(max(min(n_samples // 5, MOST_ATOMS), fewest), n_samples)
+    if wanted > n_samples:
+        raise ValueError(
+            f"n_atoms={wanted} is too large for n_samples={n_samples}; use at most {n_samples}."
+        )
+    return wanted
 
 
 def squared_error(squared_norm: float, D: FloatArray, A_gram: FloatArray, YA: FloatArray) -> float:
