@@ -189,7 +189,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns that a robust factorisation into clusters cannot do without",
                 cost="O(n²d) for the neighbours, O(ndc) an iteration",
                 reference="Wang, Tang, Liu, AAAI 2015",
-                tune={"alpha": (0.1, 1.0, 10.0), "beta": (0.1, 1.0, 10.0), "n_clusters": (5, 10)},
+                tune={"alpha": (0.03, 0.1, 0.3), "beta": (0.1, 1.0, 10.0), "n_clusters": (5, 10)},
                 lacks={"translation": _NOT_CENTRED},
             ),
             Method(

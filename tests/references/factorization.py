@@ -84,3 +84,55 @@ def poster_label_step(U, P, alpha, gamma, L, penalty):
     numerator = P + 2 * penalty * U
     denominator = U + alpha * U + gamma * L @ U + 2 * penalty * U @ U.T @ U
     return U * numerator / denominator
+
+
+# --- CUFS, EUFS, RUFS -------------------------------------------------------------------------
+
+
+def cufs_objective(X, D, A, P, tau, reg):
+    """The paper's problem, X of shape d × n, P of shape atoms × d: a column a feature."""
+    return (
+        np.linalg.norm(X - D @ A) ** 2
+        + tau * np.linalg.norm(A - P @ X) ** 2
+        + reg * sum(np.linalg.norm(column) for column in P.T)
+    )
+
+
+def eufs_objective(X, L, U, V, alpha, beta, penalty):
+    """The paper's problem, X of shape n × d, with the orthogonality as a penalty."""
+    return (
+        l21(X - U @ V.T)
+        + alpha * l21(V)
+        + beta * np.trace(U.T @ L @ U)
+        + penalty * np.linalg.norm(U.T @ U - np.eye(U.shape[1])) ** 2
+    )
+
+
+def rufs_objective(X, L, G, F, W, nu, alpha, beta, penalty):
+    """The paper's problem, X of shape n × d, with the orthogonality as a penalty."""
+    return (
+        l21(X - G @ F)
+        + nu * np.trace(G.T @ L @ G)
+        + alpha * l21(X @ W - G)
+        + beta * l21(W)
+        + penalty * np.linalg.norm(G.T @ G - np.eye(G.shape[1])) ** 2
+    )
+
+
+def local_learning_matrix(X, neighborhoods, reg):
+    """(I − S)ᵀ(I − S); row i of S predicts sample i by ridge regression on its neighbours.
+
+    The regression is linear with a free intercept, and predicts at the sample itself; the ridge is
+    `reg` times the trace of the local Gram matrix.
+    """
+    n_samples = len(X)
+    S = np.zeros((n_samples, n_samples))
+    for i, neighbors in enumerate(neighborhoods):
+        Z = X[neighbors] - X[i]
+        ridge = reg * np.trace(Z @ Z.T)
+        design = np.column_stack([np.ones(len(Z)), Z])
+        shrink = ridge * np.eye(design.shape[1])
+        shrink[0, 0] = 0  # the intercept is free
+        hat = np.linalg.solve(design.T @ design + shrink, design.T)
+        S[i, neighbors] = hat[0]  # the prediction at Z = 0
+    return (np.eye(n_samples) - S).T @ (np.eye(n_samples) - S)

@@ -39,8 +39,8 @@ class CUFS(Selector):
 
     (rows of X are samples here). Features are ranked by the norms of the columns of P.
 
-    The method takes the table as it is and does not rescale it; λ is meant for values within
-    [0, 1]. For a table multiplied by s the same answer comes with s²λ.
+    The method takes the table as it is, neither centred nor rescaled: features of large values are
+    those that the dictionary must rebuild, and λ is meant for values within [0, 1].
 
     Cost: for m atoms in each iteration O(nm² + ndm) for the codes, O(dm²) a sweep of the atoms, and
     O(d³ + d²m) a step of the regression for d ≤ n or O(n²d) for n < d; memory O(nd + nm +
@@ -59,8 +59,9 @@ class CUFS(Selector):
     reg : float, default=1.0
         λ, the penalty on P.
     max_iter : int, default=100
-    tol : float, default=0.001
-        Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
+    tol : float, default=0.01
+        Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations. The
+        dictionary goes on improving slowly long after the selection has settled.
     random_state : int, RandomState instance or None, default=None
         Seed of the K-means that gives the first atoms.
 
@@ -104,7 +105,8 @@ class CUFS(Selector):
     ...     load_wine(as_frame=True).data
     ... )
     >>> CUFS(n_features_to_select=3, n_atoms=5, random_state=0).fit(X).get_feature_names_out()
-    array([], dtype=object)
+    array(['malic_acid', 'alcalinity_of_ash', 'nonflavanoid_phenols'],
+    dtype=object)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -125,7 +127,7 @@ class CUFS(Selector):
         tau: float = 1.0,
         reg: float = 1.0,
         max_iter: int = 100,
-        tol: float = 1e-3,
+        tol: float = 1e-2,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(n_features_to_select)

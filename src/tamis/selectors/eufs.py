@@ -43,8 +43,8 @@ class EUFS(GraphSelector):
     Features are ranked by the norms of the rows of V.
 
     The method takes the table as it is, neither centred nor rescaled: a feature with a large mean
-    has a large row of V. Values within [0, 1] are meant, as pixels and frequencies are. For a table
-    multiplied by s the same answer comes with sβ.
+    has a large row of V, whether or not it tells clusters apart. Standardise the columns where
+    their means are of no account. For a table multiplied by s the same answer comes with sβ.
 
     Cost: the neighbour search, then O(ndc + nkc) an iteration; memory O(nd + (n + d)c). Sparse
     input is never densified.
@@ -55,8 +55,9 @@ class EUFS(GraphSelector):
         Number or fraction of features to keep; None keeps half.
     n_clusters : int, default=5
         c, the number of columns of U.
-    alpha : float, default=1.0
-        α, the penalty on V.
+    alpha : float, default=0.1
+        The penalty on V, as a fraction in (0, 1] of the smallest that makes V zero for the first
+        labels: free of the scale of the data. Smaller values keep more rows.
     beta : float, default=1.0
         β, the weight of the graph.
     orthogonality : float, default=1.0
@@ -73,7 +74,7 @@ class EUFS(GraphSelector):
     affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
         A precomputed symmetric graph, used instead of the neighbours of X.
     max_iter : int, default=300
-    tol : float, default=0.0001
+    tol : float, default=0.001
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
     random_state : int, RandomState instance or None, default=None
         Seed of the K-means that gives the first labels.
@@ -95,6 +96,10 @@ class EUFS(GraphSelector):
         U, non-negative.
     labels_ : ndarray of shape (n_samples,)
         The largest entry of each row of U.
+    penalty_ : float
+        α of the formula.
+    n_support_ : int
+        Rows of V that are not zero.
     orthogonality_ : float
         ‖UᵀU − I‖.
     objective_ : ndarray of shape (n_iter_,)
@@ -105,8 +110,9 @@ class EUFS(GraphSelector):
 
     Notes
     -----
-    The objective is the paper's; the algorithm is not. The paper splits it into four blocks with
-    two multipliers (ADMM), whose iterates are not feasible and whose objective is not monotone.
+    The objective is the paper's, but for α being a fraction; the algorithm is not. The paper splits
+    it into four blocks with two multipliers (ADMM), whose iterates are not feasible and whose
+    objective is not monotone.
     Here the loss is majorised by a weighted quadratic, Σ_i ‖x_i − u_iVᵀ‖²/(2 r_i) with r_i =
     sqrt(‖x_i − u_iVᵀ‖² + ζ), of which V is the exact minimiser, a row at a time, and U takes
     multiplicative steps. UᵀU = I is a penalty, and what is left of it is reported. Constant
@@ -126,13 +132,13 @@ class EUFS(GraphSelector):
     ... )
     >>> model = EUFS(n_features_to_select=3, n_clusters=3, random_state=0).fit(X)
     >>> model.get_feature_names_out()
-    array([], dtype=object)
+    array(['alcohol', 'ash', 'od280/od315_of_diluted_wines'], dtype=object)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, None, closed="left")],
         "orthogonality": [Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"spectral", "kmeans"})],
@@ -146,7 +152,7 @@ class EUFS(GraphSelector):
         n_features_to_select: int | float | None = None,
         *,
         n_clusters: int = 5,
-        alpha: float = 1.0,
+        alpha: float = 0.1,
         beta: float = 1.0,
         orthogonality: float = 1.0,
         init: Init = "kmeans",
@@ -155,7 +161,7 @@ class EUFS(GraphSelector):
         bandwidth: float | None = None,
         affinity: Any = None,
         max_iter: int = 300,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -188,6 +194,7 @@ class EUFS(GraphSelector):
             self.labels_ = np.zeros(X.shape[0], dtype=np.intp)
             self.embedding_ = labels_as_factor(self.labels_, self.n_clusters)
             self.orthogonality_ = departure_from_orthogonality(self.embedding_)
+            self.penalty_, self.n_support_ = 0.0, 0
             self._set_path(np.zeros(0), converged=True)
             return self._set_scores(scores, constant)
 
@@ -209,6 +216,7 @@ class EUFS(GraphSelector):
         self.coef_[~constant] = model.V
         self.embedding_, self.labels_ = model.U, model.U.argmax(axis=1)
         self.orthogonality_ = departure_from_orthogonality(model.U)
+        self.penalty_, self.n_support_ = model.alpha, int(np.count_nonzero(model.V.any(axis=1)))
         self._set_path(np.array(objective), converged)
         scores[~constant] = scores_with_order_of_entry(row_norms(model.V), model.nearness)
         return self._set_scores(scores, constant)
@@ -239,13 +247,19 @@ class EmbeddedModel:
         norms = residual_norms(X, self.U, self.V)
         self.smoothing = loss_smoothing(norms)
         self.penalty = settings.orthogonality * float(norms.sum())
+        # Below this V leaves zero, where every sample's residual is the sample itself.
+        self.alpha = settings.alpha * 2 * float(row_norms(self._weighted_products()[1]).max())
 
     def update_loadings(self) -> None:
         """V, exactly, for the weights that majorise the loss at the present V."""
+        gram, correlation = self._weighted_products()
+        self.V = penalised_loadings(gram, correlation, self.alpha)
+        self.nearness = 2 * row_norms(correlation) / self.alpha
+
+    def _weighted_products(self) -> tuple[FloatArray, FloatArray]:
+        """``Uᵀdiag(w)U`` and ``Xᵀdiag(w)U``."""
         weighted = self.U * self._loss()[1][:, None]
-        correlation = self.X.T @ weighted
-        self.V = penalised_loadings(self.U.T @ weighted, correlation, self.settings.alpha)
-        self.nearness = 2 * row_norms(correlation) / self.settings.alpha
+        return self.U.T @ weighted, self.X.T @ weighted
 
     def update_labels(self) -> None:
         """U, for the weights that majorise the loss at the present U."""
@@ -261,7 +275,7 @@ class EmbeddedModel:
         """The whole objective, with the loss smoothed."""
         return float(
             self._loss()[0]
-            + self.settings.alpha * row_norms(self.V).sum()
+            + self.alpha * row_norms(self.V).sum()
             + roughness(self.L, self.U)
             + self.penalty * departure_from_orthogonality(self.U) ** 2
         )
