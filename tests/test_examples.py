@@ -34,3 +34,14 @@ def test_the_example_of_an_own_method_passes_every_check():
     outcomes = run("own_method.py").splitlines()
     assert len(outcomes) == len(CHECKS)
     assert sum(line.endswith("passed") for line in outcomes) >= len(CHECKS) - 2
+
+
+def test_the_tables_of_the_poster_are_measured_anew(tmp_path):
+    pytest.importorskip("matplotlib")
+    arguments = ("--sets", "digits", "--repeats", "1", "--output", str(tmp_path / "pictures"))
+    text = run("factorisation.py", *arguments)
+    assert text.count("JDLUFS 0.8") == 1 + 3  # its time, and a row of each table
+    for measure in ("classification accuracy", "clustering NMI", "clustering ACC"):
+        assert f"{measure}, %: mean (best) | poster" in text
+    picture = tmp_path / "pictures" / "convergence_jdlufs.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -88,7 +88,8 @@ class JDLUFS(GraphSelector):
         Penalty on the codes: β‖A‖₁, as the poster's objective has it, or β‖A‖², as its closed-form
         update does.
     orthogonality : float, default=100.0
-        λ, the weight of UᵀU = I. The poster's 10⁶ freezes U at its first labels; see the notes.
+        λ, the weight of UᵀU = I. The poster's 10⁶ freezes U at its first labels, and 100 nearly
+        does; see the notes.
     init : {"spectral", "kmeans"}, default="spectral"
         First labels: K-means of the spectral embedding of the graph, or of the table.
     n_neighbors : int, default=5
@@ -154,9 +155,13 @@ class JDLUFS(GraphSelector):
     - Constant features leave the problem.
 
     With λ = 10⁶ (Algorithm 1) UᵀU = I fixes U at the first labels before the dictionary has any
-    say: the method is then an l2,1 regression of those labels, whatever n_atoms, β and γ are. With
-    λ = 100 the labels still move, and ‖UᵀU − I‖, reported as `orthogonality_`, stays below 0.1 on
-    the poster's data.
+    say: the method is then an l2,1 regression of those labels, whatever n_atoms, β and γ are.
+    λ = 100 loosens that less than one may expect. On warpPIE10P, pixraw10P and Isolet, with the
+    defaults, at most 1.1 % of the samples change their label, and the scores have a rank
+    correlation of 0.98 or more with those of λ = 10⁶ (1.9 % and 0.97 after thirty iterations).
+    Between dictionaries of 20 % and 50 % of the samples it is 0.999 or more; even at λ = 1, where U
+    is far from orthogonal, it is 0.996. The first labels decide: choose `init` and `n_clusters`
+    with care.
 
     References
     ----------

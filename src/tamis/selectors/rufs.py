@@ -80,7 +80,7 @@ class RUFS(Selector):
     affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
         A precomputed symmetric graph; L is then its Laplacian D − W.
     max_iter : int, default=300
-    tol : float, default=0.001
+    tol : float, default=0.005
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
     random_state : int, RandomState instance or None, default=None
         Seed of the K-means that gives the first labels.
@@ -173,7 +173,7 @@ class RUFS(Selector):
         init: Init = "kmeans",
         affinity: Any = None,
         max_iter: int = 300,
-        tol: float = 1e-3,
+        tol: float = 5e-3,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
