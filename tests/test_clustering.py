@@ -87,3 +87,10 @@ def test_indicator_and_means():
     np.testing.assert_allclose(cluster_means(X, labels), expected)
     np.testing.assert_allclose(cluster_means(sp.csr_array(X), labels), expected)
     np.testing.assert_array_equal(indicator(labels).toarray(), np.eye(3)[labels])
+
+
+def test_sparse_tables_with_long_indices_are_taken():
+    X = sp.csr_array(np.repeat(np.eye(3), 4, axis=0))
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    assert kmeans(X, 3, random_state=0).inertia == 0
+    assert X.indices.dtype == np.int64

@@ -3,7 +3,10 @@
 from importlib.metadata import version
 
 from tamis.base import GraphSelector, Selector
+from tamis.selectors.cufs import CUFS
+from tamis.selectors.eufs import EUFS
 from tamis.selectors.fsgmm import FSGMM
+from tamis.selectors.jdlufs import JDLUFS
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.lda_km import LDAKM
@@ -12,6 +15,7 @@ from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
 from tamis.selectors.pca_score import PCAScore
 from tamis.selectors.random_subset import RandomSubset
+from tamis.selectors.rufs import RUFS
 from tamis.selectors.spec import SPEC
 from tamis.selectors.track import TRACK
 from tamis.selectors.udfs import UDFS
@@ -20,12 +24,16 @@ from tamis.selectors.variance import MaxVariance
 __version__ = version("tamis")
 
 __all__ = [
+    "CUFS",
+    "EUFS",
     "FSGMM",
+    "JDLUFS",
     "JELSR",
     "LDAKM",
     "M3FS",
     "MCFS",
     "MRSF",
+    "RUFS",
     "SPEC",
     "TRACK",
     "UDFS",

@@ -96,7 +96,7 @@ def kmeans(
     O(n·d·n_clusters) an iteration.
     """
     order = np.argsort(_distances_from_mean(X), kind="stable")
-    X = X[order]
+    X = _with_short_indices(X[order])
     init: str | FloatArray = "k-means++"
     if start is not None:
         start = _without_gaps(start[order])
@@ -143,6 +143,17 @@ def between_root(X: Centred, labels: IntArray) -> FloatArray:
     """A root B of the scatter between clusters, ``BᵀB = XᵀG(GᵀG)⁻¹GᵀX``: sizes^½ times means."""
     sizes = np.bincount(labels)
     return (X.transposed_times(indicator(labels).toarray()) / np.sqrt(sizes)).T
+
+
+def _with_short_indices(X: Matrix) -> Matrix:
+    """A sparse table with 32-bit indices, if they suffice: scikit-learn's K-means takes no others.
+
+    Slices of a table have 64-bit ones where scipy wants to be safe.
+    """
+    if not sp.issparse(X) or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    indices, indptr = (part.astype(np.int32, copy=False) for part in (X.indices, X.indptr))
+    return sp.csr_array((X.data, indices, indptr), shape=X.shape)
 
 
 def _without_gaps(labels: IntArray) -> IntArray:

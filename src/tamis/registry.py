@@ -12,7 +12,10 @@ from types import MappingProxyType
 from typing import Any
 
 from tamis.base import Selector
+from tamis.selectors.cufs import CUFS
+from tamis.selectors.eufs import EUFS
 from tamis.selectors.fsgmm import FSGMM
+from tamis.selectors.jdlufs import JDLUFS
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.lda_km import LDAKM
@@ -21,6 +24,7 @@ from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
 from tamis.selectors.pca_score import PCAScore
 from tamis.selectors.random_subset import RandomSubset
+from tamis.selectors.rufs import RUFS
 from tamis.selectors.spec import SPEC
 from tamis.selectors.track import TRACK
 from tamis.selectors.udfs import UDFS
@@ -198,6 +202,49 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 lacks={
                     "late selection": "the number of features is a constraint of the objective",
                 },
+            ),
+            Method(
+                "jdlufs",
+                JDLUFS,
+                family="factorisation",
+                prefers="columns that rebuild cluster labels learned with a shared dictionary",
+                cost="O(n²d) for the neighbours, O(nm² + ndm + nd·min(n, d)) an iteration, m atoms",
+                reference="Fan, Dai, Zhang, Liu, poster 2019",
+                tune={"delta": (0.1, 1.0, 10.0), "gamma": (0.1, 1.0, 10.0), "n_clusters": (5, 10)},
+                lacks={"translation": _NOT_CENTRED},
+            ),
+            Method(
+                "rufs",
+                RUFS,
+                family="factorisation",
+                prefers="columns that rebuild the labels of a robust non-negative factorisation",
+                cost="O(n²d) for the neighbours, O(ndc + nd·min(n, d)) an iteration",
+                reference="Qian, Zhai, IJCAI 2013",
+                tune={"beta": (0.1, 1.0, 10.0), "nu": (0.1, 1.0, 10.0), "n_clusters": (5, 10)},
+                lacks={
+                    "sign flip": "the loadings are non-negative, and rebuild no negative value",
+                    "translation": _NOT_CENTRED,
+                },
+            ),
+            Method(
+                "eufs",
+                EUFS,
+                family="factorisation",
+                prefers="columns that a robust factorisation into clusters cannot do without",
+                cost="O(n²d) for the neighbours, O(ndc) an iteration",
+                reference="Wang, Tang, Liu, AAAI 2015",
+                tune={"alpha": (0.03, 0.1, 0.3), "beta": (0.1, 1.0, 10.0), "n_clusters": (5, 10)},
+                lacks={"translation": _NOT_CENTRED},
+            ),
+            Method(
+                "cufs",
+                CUFS,
+                family="factorisation",
+                prefers="columns from which a linear map tells the codes of a dictionary",
+                cost="O(nm² + ndm + nd·min(n, d)) an iteration, m atoms",
+                reference="Zhu, Hu, Zhang, Zuo, AAAI 2016",
+                tune={"reg": (0.1, 1.0, 10.0), "tau": (0.1, 1.0, 10.0)},
+                lacks={"translation": _NOT_CENTRED},
             ),
         )
     }

@@ -55,6 +55,12 @@ class Centred:
             return self._X[:, chosen].toarray() - self._mean[chosen]
         return self._X[:, chosen]
 
+    def squared_column_norms(self) -> FloatArray:
+        """Squared lengths of the columns. O(nd)."""
+        if self.is_sparse:
+            return weighted_moments(self._X, np.ones(self.shape[0]))[1]
+        return np.einsum("ij,ij->j", self._X, self._X)
+
     def gram_of_features(self) -> FloatArray:
         """``XᵀX``, d × d. O(nd²)."""
         if not self.is_sparse:
