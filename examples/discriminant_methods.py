@@ -23,10 +23,21 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_score
 
-from tamis import LDAKM, MCFS, SPEC, TRACK, LaplacianScore, MaxVariance, RandomSubset
+from tamis import (
+    JELSR,
+    LDAKM,
+    MCFS,
+    MRSF,
+    SPEC,
+    TRACK,
+    UDFS,
+    LaplacianScore,
+    MaxVariance,
+    RandomSubset,
+)
 from tamis.metrics import clustering_accuracy
 
-COUNTS = (20, 40, 60, 80, 100)
+COUNTS = (20, 40, 60, 80, 100)  # of fewer features, all
 REPEATS = 20
 GAMMAS = (1e-4, 1e-3, 1e-2, 0.1)
 N_SHOWN = 30
@@ -103,18 +114,24 @@ def accuracy_table(name: str, X: np.ndarray, y: np.ndarray) -> None:
 def scatter(name: str, X: np.ndarray, y: np.ndarray, path: Path) -> None:
     """The first two principal components of the best features of each method, by class."""
     n_classes = len(np.unique(y))
-    shown: list[tuple[str, Any]] = [("all features", None)]
-    shown += [(label, model) for label, model in methods(n_classes) if "γ" not in label]
-    shown += [("LDA-Km", LDAKM(n_clusters=n_classes, random_state=0))]
-    shown += [("TRACK", TRACK(n_clusters=n_classes, random_state=0))]
-    figure, axes = plt.subplots(2, 4, figsize=(13, 6.4))
+    shown: list[tuple[str, Any]] = [
+        ("all features", None),
+        ("random subset", RandomSubset(random_state=0)),
+        *((label, model) for label, model in methods(n_classes) if "γ" not in label),
+        ("MRSF", MRSF(n_clusters=n_classes)),
+        ("UDFS", UDFS(n_clusters=n_classes)),
+        ("JELSR", JELSR(n_components=n_classes)),
+        ("LDA-Km", LDAKM(n_clusters=n_classes, random_state=0)),
+        ("TRACK", TRACK(n_clusters=n_classes, random_state=0)),
+    ]
+    figure, axes = plt.subplots(3, 4, figsize=(12, 8.4))
     for axis, (label, model) in zip(axes.flat, shown, strict=False):
         kept = X if model is None else X[:, model.fit(X).ranking_ <= N_SHOWN]
         plane = PCA(2).fit_transform(kept)
         for j, value in enumerate(np.unique(y)):
             chosen = y == value
             marker = MARKERS[j % len(MARKERS)]
-            axis.scatter(*plane[chosen].T, s=14, marker=marker, color=plt.cm.tab10(j % 10))
+            axis.scatter(*plane[chosen].T, s=10, marker=marker, color=plt.cm.tab10(j % 10))
         axis.set_title(f"{label}: silhouette {silhouette_score(plane, y):.2f}", fontsize=10)
         axis.set_xticks([])
         axis.set_yticks([])
@@ -123,7 +140,7 @@ def scatter(name: str, X: np.ndarray, y: np.ndarray, path: Path) -> None:
     figure.suptitle(f"{name}: two principal components of the {N_SHOWN} best features, by class")
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=72)
     print(f"Picture: {path}", flush=True)
 
 

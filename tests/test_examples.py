@@ -57,3 +57,13 @@ def test_the_tables_of_the_poster_are_measured_anew(tmp_path):
         assert f"{measure}, %: mean (best) | poster" in text
     picture = tmp_path / "pictures" / "convergence_jdlufs.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_discriminant_example_draws_and_judges_without_the_sets(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setenv("TAMIS_DATA", str(tmp_path))
+    text = run("discriminant_methods.py", "--output", str(tmp_path))
+    assert "digits, 500 × 64" in text
+    assert text.count("| TRACK, γ") == text.count("| LDAKM, γ") == 4
+    picture = tmp_path / "discriminant_scatter.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
