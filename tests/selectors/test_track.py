@@ -272,6 +272,15 @@ def test_clusters_of_the_informative_columns_are_found():
     assert set(np.flatnonzero(model.get_support())) == {3, 11, 19}
 
 
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 4.0])
+def test_without_a_ridge_a_projection_in_which_nothing_varies_does_no_harm(gamma):
+    X = table(21, 5)[:, list(range(5)) * 3]  # the scatter has a large null space
+    model = TRACK(n_clusters=2, gamma=gamma, ridge=0.0, random_state=0).fit(X)
+    assert never_rises(whole_path(model))
+    assert np.isfinite(model.scores_).all()
+    assert 0 <= model.ratio_ <= 1
+
+
 def test_scale_does_not_matter():
     X = table(40, 12)
     scores = TRACK(n_clusters=3, random_state=0).fit(X).scores_

@@ -70,3 +70,22 @@ def test_a_large_offset_of_a_dense_table_costs_no_precision(dtype):
     expected = exact - exact.mean(axis=0)
     found = Centred(shifted).gram_of_features()
     np.testing.assert_allclose(found, expected.T @ expected, rtol=1e-9, atol=1e-9)
+
+
+def test_a_full_column_of_a_sparse_table_keeps_its_digits_beside_a_large_offset():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 4))
+    X[:, 0] *= rng.random(30) < 0.5
+    X[:, 1:] += 1e8
+    expected = X - X.mean(axis=0)
+    sparse = Centred(sp.csr_array(X))
+    np.testing.assert_allclose(sparse.gram_of_features(), expected.T @ expected, atol=1e-5)
+    np.testing.assert_allclose(sparse.times(np.eye(4)), expected, atol=1e-7)
+
+
+def test_the_norm_is_the_one_asked_for():
+    X = np.random.default_rng(0).standard_normal((20, 5)) + 3
+    for form in (np.asarray, sp.csr_array):
+        table = Centred(form(X), norm=2.5)
+        assert np.linalg.norm(table.times(np.eye(5))) == pytest.approx(2.5)
+        np.testing.assert_allclose(table.scatter, table.gram_of_features().diagonal())

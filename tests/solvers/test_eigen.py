@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 from references.spectral import precise_smallest
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence
@@ -358,3 +359,19 @@ def test_a_start_changes_the_way_but_not_the_embedding(monkeypatch):
         warm, _ = T.smallest(e, 4, start=cold.vectors)
         np.testing.assert_allclose(warm.values, cold.values, rtol=1e-8)
         assert smallest_angle_cosine(warm.vectors, cold.vectors) > 1 - 1e-9
+
+
+def test_a_solver_that_finds_too_few_eigenpairs_is_not_believed(monkeypatch):
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((20, 20))
+    M = M + M.T
+    original = scipy.linalg.eigh
+
+    def too_few(matrix, **options):
+        values, vectors = original(matrix, **options)
+        return (values[:-2], vectors[:, :-2]) if options["driver"] == "evr" else (values, vectors)
+
+    monkeypatch.setattr(scipy.linalg, "eigh", too_few)
+    values, vectors = eigen.dense_eigenpairs(M, (0, 4))
+    np.testing.assert_allclose(M @ vectors, vectors * values, atol=1e-10)
+    assert vectors.shape == (20, 5)

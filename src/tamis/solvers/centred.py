@@ -30,12 +30,25 @@ class Centred:
         self.is_sparse = sp.issparse(X)
         self.shape: tuple[int, int] = X.shape
         self._mean, self.scatter = weighted_moments(X, np.ones(X.shape[0]))
-        self._X = sp.csr_array(X, dtype=np.float64) if self.is_sparse else X - self._mean
+        self._X = self._without_full_columns(X) if self.is_sparse else X - self._mean
         if norm is not None:
             scale = norm / np.sqrt(self.scatter.sum())
             self.scatter = self.scatter * scale**2
             self._mean = self._mean * scale
             self._X = self._X * scale
+
+    def _without_full_columns(self, X: Matrix) -> Matrix:
+        """A sparse X whose columns without a zero are centred for good.
+
+        Nothing is lost by it, and a large offset would drown them in every product.
+        """
+        table = sp.csr_array(X, dtype=np.float64)
+        full = np.bincount(table.indices, minlength=table.shape[1]) == table.shape[0]
+        if full.any():
+            data = table.data - np.where(full, self._mean, 0)[table.indices]
+            table = sp.csr_array((data, table.indices, table.indptr), shape=table.shape)
+            self._mean = np.where(full, 0, self._mean)
+        return table
 
     def times(self, V: FloatArray) -> FloatArray:
         """``XV``, for a vector or for columns."""

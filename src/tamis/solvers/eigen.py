@@ -125,12 +125,14 @@ def _from_dense(solve: Operator, size: int, n_pairs: int, reason: str) -> Eigenp
 
 def dense_eigenpairs(matrix: FloatArray, wanted: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
     """The eigenpairs of the given range of indices, ascending."""
-    try:
-        return scipy.linalg.eigh(matrix, subset_by_index=wanted, driver="evr")
-    except np.linalg.LinAlgError:  # "evr" can fail on clustered eigenvalues
-        values, vectors = scipy.linalg.eigh(matrix, driver="evd")
-        chosen = slice(wanted[0], wanted[1] + 1)
-        return values[chosen], vectors[:, chosen]
+    # On clustered eigenvalues "evr" can fail, or find fewer than it was asked for.
+    with contextlib.suppress(np.linalg.LinAlgError):
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=wanted, driver="evr")
+        if len(values) == vectors.shape[1] == wanted[1] - wanted[0] + 1:
+            return values, vectors
+    values, vectors = scipy.linalg.eigh(matrix, driver="evd")
+    chosen = slice(wanted[0], wanted[1] + 1)
+    return values[chosen], vectors[:, chosen]
 
 
 def _ascending(

@@ -12,6 +12,8 @@ from tamis.solvers.l21 import Solution, smoothed_norms
 
 # Smoothing of the row norms, sqrt(‖w‖² + ζ): 1e-5 on the norm of a row of an orthonormal W.
 SMOOTHING = 1e-10
+# A scatter below this is rounding, of a table whose Frobenius norm is one.
+NOTHING = 1e-13
 # A rise of this relative size is rounding.
 ROUNDING = 1e-12
 # A safeguarded step is held back four times harder, this often, before it counts as stationary.
@@ -43,7 +45,9 @@ class TraceRatio:
         between = float(np.linalg.norm(self.B @ W) ** 2)
         total = float(np.einsum("ij,ij->", W, self.gram.gram_times(W)))
         total += self.ridge * W.shape[1]
-        return max(0.0, 1 - between / total), total, smoothed_norms(W, SMOOTHING)
+        # Without a ridge W may lie where the table does not vary: nothing is separated there.
+        ratio = max(0.0, 1 - between / total) if total > NOTHING else 1.0
+        return ratio, max(total, NOTHING), smoothed_norms(W, SMOOTHING)
 
     def ratio(self, W: FloatArray) -> float:
         """The share of the scatter of XW that lies within the clusters."""
