@@ -20,7 +20,17 @@ FEATURES = (100, 200, 400, 800, 1600)
 FIXED_FEATURES, FIXED_SAMPLES = 200, 1000
 _TEN = {"max_iter": 10, "tol": 0}
 _TEN_STEPS = {"max_iter": 1, "max_inner": 10, "tol": 0, "random_state": 0}
-FIXED_ITERATIONS = {"udfs": _TEN, "jelsr": _TEN, "track": _TEN_STEPS, "lda_km": _TEN_STEPS}
+FIXED_ITERATIONS: dict[str, dict[str, int]] = {
+    "udfs": _TEN,
+    "jelsr": _TEN,
+    "track": _TEN_STEPS,
+    "lda_km": _TEN_STEPS,
+    "fsgmm": {**_TEN, "n_init": 1, "random_state": 0},
+    "jdlufs": {**_TEN, "random_state": 0},
+    "rufs": {**_TEN, "random_state": 0},
+    "eufs": {**_TEN, "random_state": 0},
+    "cufs": {**_TEN, "random_state": 0},
+}
 
 
 def measure_growth() -> dict[str, dict[str, list[float]]]:
