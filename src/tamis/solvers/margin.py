@@ -175,6 +175,11 @@ class _Point:
     labels: IntArray  # its own
     objective: float  # with its own labels
 
+    @property
+    def n_used(self) -> int:
+        """Clusters that have samples."""
+        return len(np.unique(self.labels))
+
 
 @dataclass(frozen=True)
 class _Task:
@@ -310,7 +315,7 @@ def margin_clusters(
     classes: Classes = TwoClasses(X) if n_clusters == 2 else ManyClasses(X, n_clusters)
     task = _Task(X, classes, C, n_selected, limit, epsilon, curvature)
     runs = (_run(task, start, order, max_iter, tol) for start in starts)
-    return min(runs, key=lambda run: run.objective[-1])
+    return min(runs, key=lambda run: (-len(np.unique(run.labels)), run.objective[-1]))
 
 
 def _run(task: _Task, labels: IntArray, order: Order, max_iter: int, tol: float) -> MarginSolution:
@@ -323,6 +328,10 @@ def _run(task: _Task, labels: IntArray, order: Order, max_iter: int, tol: float)
     while not converged and len(path) < max_iter:
         cuts.relabel(point.labels)
         candidate, complete = task.solve(cuts)
+        # Fewer clusters have a lower objective, but are not what was asked for.
+        if candidate.n_used < point.n_used:
+            converged = True
+            break
         decrease = point.objective - candidate.objective
         if decrease > 0:
             point = candidate
