@@ -370,13 +370,9 @@ class MaximumMarginClustering(ClusterMixin, BaseEstimator):
         self.objective_, self.n_iter_ = found.objective, len(found.objective)
         self.n_cuts_ = found.n_cuts
         self.labels_ = decided_labels(self._decision(X))
-        if not found.converged:
-            warnings.warn(
-                f"MaximumMarginClustering did not converge in max_iter={self.max_iter} "
-                "labellings; raise max_iter, tol or epsilon.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        failure = found.failure(self.max_iter)
+        if failure is not None:
+            warnings.warn(f"MaximumMarginClustering {failure}", ConvergenceWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any) -> IntArray:

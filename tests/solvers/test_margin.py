@@ -364,7 +364,7 @@ def test_at_its_own_labels_the_solution_is_optimal_to_epsilon(n_clusters, lam, o
     X, labels = table(30, 6, n_clusters)
     task, found, H = clusters(X, n_clusters, labels, lam=lam, order=order, tol=0.0)
     expected = labelled_optimum(X - task.X.origin, found.labels, task, H)
-    assert found.converged
+    assert found.outcome == "converged"
     assert found.objective[-1] >= expected * (1 - 1e-5)
     assert found.objective[-1] <= expected + task.C * task.epsilon
     # Proposition 4: with ε more slack no constraint of the 2ⁿ is violated.
