@@ -189,16 +189,10 @@ def test_clusters_do_not_collapse_with_the_defaults(load, n_clusters):
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.01])
-@pytest.mark.parametrize(
-    ("load", "n_clusters", "half"),
-    [
-        (load_iris, 3, slice(1, None, 2)),
-        (load_wine, 4, slice(None)),
-        (load_wine, 4, slice(0, None, 2)),
-    ],
-)
-def test_no_labelling_empties_a_cluster(load, n_clusters, half, lam):
-    """Here the labellings of lower objective that follow have empty clusters."""
+@pytest.mark.parametrize("half", [slice(0, None, 2), slice(1, None, 2), slice(None)])
+@pytest.mark.parametrize(("load", "n_clusters"), [(load_iris, 3), (load_wine, 4)])
+def test_no_cluster_is_empty_with_the_defaults(load, n_clusters, half, lam):
+    """Labellings with fewer clusters, which have a lower objective, lie on the way."""
     X = minmax_scale(load().data)[half]
     labels = M3FS(n_clusters=n_clusters, lam=lam, random_state=0).fit(X).labels_
     assert np.bincount(labels, minlength=n_clusters).min() > 0

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from references.margin import inner_optimum, labelled_optimum, normalised_gaussian_laplacian
 from references.memory import with_peak_memory
 
-from tamis.clustering import margin_starts
+from tamis.clustering import kmeans, margin_starts
 from tamis.solvers import curvature as curvature_module
 from tamis.solvers._margin_ipm import (
     InnerProblem,
@@ -438,12 +438,51 @@ def test_labels_have_no_gaps_when_a_cluster_is_left_empty():
 @pytest.mark.parametrize("form", FORMS)
 def test_the_starts_are_those_of_kmeans_and_of_the_first_component(form):
     X, _ = table(80, 6)
-    starts = margin_starts(form(X), 2, random_state=0)
+    starts = list(margin_starts(form(X), 2, random_state=0))
     assert len(starts) == 2
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     signs = np.linalg.svd(Z, full_matrices=False)[0][:, 0] > 0
     assert (starts[1] == signs).all() or (starts[1] != signs).all()
-    assert len(margin_starts(form(X), 3, random_state=0)) == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_more_clusters_start_from_the_samples_and_from_their_directions(form):
+    rng = np.random.default_rng(0)
+    rays = np.eye(3)[np.arange(60) % 3] + 0.05 * rng.random((60, 3))
+    rays[0] = 0  # has no direction
+    X = rays * rng.uniform(1, 30, 60)[:, None]
+    starts = list(margin_starts(form(X), 3, random_state=0))
+    assert len(starts) == 2
+    np.testing.assert_array_equal(starts[0], kmeans(X, 3, random_state=0).labels)
+    found = starts[1][1:]
+    assert len(set(zip(found, (np.arange(60) % 3)[1:], strict=True))) == 3
+    assert len(set(zip(starts[0][1:], (np.arange(60) % 3)[1:], strict=True))) > 3
+
+
+def test_further_starts_are_tried_while_a_cluster_is_empty():
+    X, labels = table(60, 6, 3)
+    asked = []
+
+    def starts(first):
+        for number, start in enumerate((first, labels, labels)):
+            asked.append(number)
+            yield start
+
+    for first, wanted in ((np.zeros(60, dtype=int), [0, 1]), (labels, [0])):
+        asked.clear()
+        task, _ = task_of(X, 3)
+        found = margin_clusters(
+            task.X,
+            starts(first),
+            n_clusters=3,
+            C=10.0,
+            n_selected=3,
+            limit=0.03,
+            epsilon=0.01,
+            curvature=task.curvature,
+        )
+        assert asked == wanted
+        assert found.n_used == 3
 
 
 def test_an_inner_problem_says_what_a_point_costs():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -85,7 +86,8 @@ class M3FS(Selector):
     init : array-like of shape (n_samples,) or None, default=None
         Labels from 0 to start from. None takes those of K-means and, for two clusters, the signs
         of the first principal component of the standardised data; the run that ends with the
-        lower objective counts, if it uses as many clusters.
+        lower objective counts. For more clusters, should the first run leave one of them empty,
+        a second starts from K-means of the directions x/‖x‖.
     n_init : int, default=10
         K-means runs, of which the best gives initial labels.
     order : {"labels", "cuts"}, default="labels"
@@ -275,7 +277,7 @@ class M3FS(Selector):
     def _decision(self, X: Matrix) -> FloatArray:
         return X @ self.coef_ + self.intercept_
 
-    def _starts(self, X: Matrix) -> list[IntArray]:
+    def _starts(self, X: Matrix) -> Iterable[IntArray]:
         if self.init is None:
             return margin_starts(
                 X, self.n_clusters, n_init=self.n_init, random_state=self.random_state

@@ -6,7 +6,7 @@ few matter. The labels are those that the solution itself gives. See :func:`marg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -63,6 +63,11 @@ class MarginSolution:
     objective: FloatArray
     n_cuts: int
     outcome: Outcome
+
+    @property
+    def n_used(self) -> int:
+        """Clusters that have samples."""
+        return len(np.unique(self.labels))
 
     def failure(self, max_iter: int) -> str | None:
         """What did not converge and what to do, for a warning; None if all did."""
@@ -276,7 +281,7 @@ class _Task:
 
 def margin_clusters(
     X: Samples,
-    starts: Sequence[IntArray],
+    starts: Iterable[IntArray],
     *,
     n_clusters: int,
     C: float,
@@ -301,9 +306,9 @@ def margin_clusters(
     ----------
     X : Samples
         Centred for two clusters, as they are for more.
-    starts : sequence of ndarray of shape (n_samples,)
+    starts : iterable of ndarray of shape (n_samples,)
         Labels from 0. Of the runs that end with the most clusters in use, the one of the lowest
-        objective is kept.
+        objective is kept. For more than two clusters the first that uses all of them is enough.
     n_clusters : int
         2 takes the sign of one function with a bias (equations 6 to 12), more the largest of
         several functions without (equations 14 to 17).
@@ -328,8 +333,12 @@ def margin_clusters(
     """
     classes: Classes = TwoClasses(X) if n_clusters == 2 else ManyClasses(X, n_clusters)
     task = _Task(X, classes, C, n_selected, limit, epsilon, curvature)
-    runs = (_run(task, start, order, max_iter, tol) for start in starts)
-    return min(runs, key=lambda run: (-len(np.unique(run.labels)), run.objective[-1]))
+    runs: list[MarginSolution] = []
+    for start in starts:
+        runs.append(_run(task, start, order, max_iter, tol))
+        if n_clusters > 2 and runs[-1].n_used == n_clusters:
+            break
+    return min(runs, key=lambda run: (-run.n_used, run.objective[-1]))
 
 
 def _run(task: _Task, labels: IntArray, order: Order, max_iter: int, tol: float) -> MarginSolution:
