@@ -378,15 +378,36 @@ def test_at_its_own_labels_the_solution_is_optimal_to_epsilon(n_clusters, lam, o
         assert np.ptp(means) <= task.limit * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(("n_clusters", "order"), [(2, "labels"), (3, "labels"), (2, "cuts")])
-def test_the_objective_falls_from_poor_labels(n_clusters, order):
-    X, labels = table(100, 4, n_clusters)
+def poor_labels(labels, n_clusters):
+    """Half of them drawn anew."""
     rng = np.random.default_rng(0)
-    poor = np.where(rng.random(100) < 0.5, labels, rng.integers(0, n_clusters, 100))
-    _, found, _ = clusters(X, n_clusters, poor, order=order)
+    n_samples = len(labels)
+    return np.where(rng.random(n_samples) < 0.5, labels, rng.integers(0, n_clusters, n_samples))
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_clusters", "order"), [(4, 2, "labels"), (8, 3, "labels"), (4, 2, "cuts")]
+)
+def test_the_objective_falls_from_poor_labels(n_features, n_clusters, order):
+    X, labels = table(100, n_features, n_clusters)
+    _, found, _ = clusters(X, n_clusters, poor_labels(labels, n_clusters), order=order)
     assert (np.diff(found.objective) < 0).all()
     if order == "labels":
         assert len(found.objective) > 2
+
+
+def test_a_lower_objective_with_fewer_clusters_does_not_count():
+    X, labels = table(100, 4, 3)
+    poor = poor_labels(labels, 3)
+    task, found, _ = clusters(X, 3, poor)
+    assert found.n_used == 3
+    cuts, path = task.first_cut(poor), []
+    for _ in range(len(found.objective) + 1):
+        path.append(task.solve(cuts))
+        cuts.relabel(path[-1].labels)
+    np.testing.assert_allclose([point.objective for point in path[:-1]], found.objective)
+    assert path[-1].objective < found.objective[-1]
+    assert path[-1].n_used == 2
 
 
 def test_the_best_of_several_starts_counts():
