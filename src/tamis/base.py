@@ -138,17 +138,15 @@ class Selector(SelectorMixin, BaseEstimator):
         self.ranking_[best_first] = np.arange(1, len(scores) + 1)
         return self
 
-    def _set_path(self, objective: FloatArray, converged: bool) -> None:
-        """Keep the objective of each iteration; warn if there were too few of them."""
+    def _set_path(self, objective: FloatArray, converged: bool, failure: str | None = None) -> None:
+        """Keep the objective of each iteration; warn if there were too few, or of `failure`."""
         self.objective_ = objective
         self.n_iter_ = len(objective)
         if not converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in max_iter={self.max_iter} iterations; "
-                "raise max_iter, or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
+            failure = failure or (
+                f"did not converge in max_iter={self.max_iter} iterations; raise max_iter, or tol."
             )
+            warnings.warn(f"{type(self).__name__} {failure}", ConvergenceWarning, stacklevel=3)
 
     def _warn_of_few_rows(self, n_support: int, penalty: str) -> None:
         """Warn that a penalty has left fewer rows of W than features were asked for."""

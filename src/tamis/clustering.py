@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -20,6 +21,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
@@ -189,13 +191,14 @@ def margin_starts(
     *,
     n_init: int = 10,
     random_state: int | np.random.RandomState | None = None,
-) -> list[IntArray]:
-    """Labels from which to look for large margins: K-means and, for two clusters, a component.
+) -> Iterator[IntArray]:
+    """Labels from which to look for large margins: K-means, then those of a second view.
 
-    The component is the first principal one of the standardised columns, the labels are its signs.
-    O(n·d·n_clusters) an iteration of K-means.
+    For two clusters the second are the signs of the first principal component of the standardised
+    columns. For more they are K-means of the samples' directions x/‖x‖: functions without a bias
+    part nothing else. O(n·d·n_clusters) an iteration of K-means; made one by one, as asked for.
     """
-    starts = [kmeans(X, n_clusters, n_init=n_init, random_state=random_state).labels]
+    yield kmeans(X, n_clusters, n_init=n_init, random_state=random_state).labels
     if n_clusters == 2:
         spread = np.sqrt(variances(X))
         standardised = X * np.divide(1, spread, out=np.zeros_like(spread), where=spread > 0)
@@ -203,8 +206,10 @@ def margin_starts(
             standardised = sp.csr_array(standardised)
         direction = principal_components(standardised, 1)[1][:, 0]
         mean = weighted_moments(standardised, np.ones(X.shape[0]))[0]
-        starts.append((standardised @ direction > mean @ direction).astype(np.intp))
-    return starts
+        yield (standardised @ direction > mean @ direction).astype(np.intp)
+    else:
+        directions = normalize(X)
+        yield kmeans(directions, n_clusters, n_init=n_init, random_state=random_state).labels
 
 
 def balance_limit(balance: float | None, n_clusters: int) -> float:
@@ -370,13 +375,9 @@ class MaximumMarginClustering(ClusterMixin, BaseEstimator):
         self.objective_, self.n_iter_ = found.objective, len(found.objective)
         self.n_cuts_ = found.n_cuts
         self.labels_ = decided_labels(self._decision(X))
-        if not found.converged:
-            warnings.warn(
-                f"MaximumMarginClustering did not converge in max_iter={self.max_iter} "
-                "labellings; raise max_iter, tol or epsilon.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        failure = found.failure(self.max_iter)
+        if failure is not None:
+            warnings.warn(f"MaximumMarginClustering {failure}", ConvergenceWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tamis import M3FS
 from tamis.clustering import MaximumMarginClustering
 from tamis.graphs import neighbor_graph
 from tamis.metrics import clustering_accuracy
+from tamis.solvers import margin
 
 
 def digits(*classes):
@@ -186,6 +188,16 @@ def test_clusters_do_not_collapse_with_the_defaults(load, n_clusters):
     assert np.bincount(labels).max() <= 0.8 * len(X)
 
 
+@pytest.mark.parametrize("lam", [0.0, 0.01])
+@pytest.mark.parametrize("half", [slice(0, None, 2), slice(1, None, 2), slice(None)])
+@pytest.mark.parametrize(("load", "n_clusters"), [(load_iris, 3), (load_wine, 4)])
+def test_no_cluster_is_empty_with_the_defaults(load, n_clusters, half, lam):
+    """Labellings with fewer clusters, which have a lower objective, lie on the way."""
+    X = minmax_scale(load().data)[half]
+    labels = M3FS(n_clusters=n_clusters, lam=lam, random_state=0).fit(X).labels_
+    assert np.bincount(labels, minlength=n_clusters).min() > 0
+
+
 @pytest.mark.parametrize("name", ["Ionosphere", "Sonar", "Satellite", "Letter", "USPS", "colon"])
 @pytest.mark.parametrize("n_clusters", [2, 3])
 def test_clusters_of_benchmark_sets_do_not_collapse(name, n_clusters, benchmark_set):
@@ -245,8 +257,24 @@ def test_one_cluster_has_no_margin():
 
 def test_too_few_labellings_are_warned_of():
     X = minmax_scale(load_digits().data)[:200]
-    with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 labellings; raise max_iter, or tol"):
         M3FS(20, n_clusters=5, max_iter=1, init=np.arange(200) % 5).fit(X)
+
+
+@pytest.mark.parametrize("estimator", [M3FS(), MaximumMarginClustering()], ids=["M3FS", "MMC"])
+def test_a_solver_that_stalls_is_warned_of_with_the_advice_to_rescale(estimator, monkeypatch):
+    monkeypatch.setattr(margin, "solve_inner", partial(margin.solve_inner, max_iter=1))
+    with pytest.warns(ConvergenceWarning) as caught:
+        estimator.set_params(epsilon=1e-4, random_state=0).fit(minmax_scale(load_wine().data))
+    message = str(caught[0].message)
+    assert "scale the columns" in message
+    assert "max_iter" not in message
+
+
+def test_too_few_cuts_are_warned_of(monkeypatch):
+    monkeypatch.setattr(margin, "MOST_CUTS", 2)
+    with pytest.warns(ConvergenceWarning, match="with 2 cuts; raise epsilon, or lower C"):
+        M3FS(epsilon=1e-4, random_state=0).fit(minmax_scale(load_wine().data))
 
 
 def test_all_features_is_maximum_margin_clustering():

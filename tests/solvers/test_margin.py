@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from references.margin import inner_optimum, labelled_optimum, normalised_gaussian_laplacian
 from references.memory import with_peak_memory
 
-from tamis.clustering import margin_starts
+from tamis.clustering import kmeans, margin_starts
 from tamis.solvers import curvature as curvature_module
 from tamis.solvers._margin_ipm import (
     InnerProblem,
@@ -364,7 +364,7 @@ def test_at_its_own_labels_the_solution_is_optimal_to_epsilon(n_clusters, lam, o
     X, labels = table(30, 6, n_clusters)
     task, found, H = clusters(X, n_clusters, labels, lam=lam, order=order, tol=0.0)
     expected = labelled_optimum(X - task.X.origin, found.labels, task, H)
-    assert found.converged
+    assert found.outcome == "converged"
     assert found.objective[-1] >= expected * (1 - 1e-5)
     assert found.objective[-1] <= expected + task.C * task.epsilon
     # Proposition 4: with ε more slack no constraint of the 2ⁿ is violated.
@@ -378,15 +378,36 @@ def test_at_its_own_labels_the_solution_is_optimal_to_epsilon(n_clusters, lam, o
         assert np.ptp(means) <= task.limit * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(("n_clusters", "order"), [(2, "labels"), (3, "labels"), (2, "cuts")])
-def test_the_objective_falls_from_poor_labels(n_clusters, order):
-    X, labels = table(100, 4, n_clusters)
+def poor_labels(labels, n_clusters):
+    """Half of them drawn anew."""
     rng = np.random.default_rng(0)
-    poor = np.where(rng.random(100) < 0.5, labels, rng.integers(0, n_clusters, 100))
-    _, found, _ = clusters(X, n_clusters, poor, order=order)
+    n_samples = len(labels)
+    return np.where(rng.random(n_samples) < 0.5, labels, rng.integers(0, n_clusters, n_samples))
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_clusters", "order"), [(4, 2, "labels"), (8, 3, "labels"), (4, 2, "cuts")]
+)
+def test_the_objective_falls_from_poor_labels(n_features, n_clusters, order):
+    X, labels = table(100, n_features, n_clusters)
+    _, found, _ = clusters(X, n_clusters, poor_labels(labels, n_clusters), order=order)
     assert (np.diff(found.objective) < 0).all()
     if order == "labels":
         assert len(found.objective) > 2
+
+
+def test_a_lower_objective_with_fewer_clusters_does_not_count():
+    X, labels = table(100, 4, 3)
+    poor = poor_labels(labels, 3)
+    task, found, _ = clusters(X, 3, poor)
+    assert found.n_used == 3
+    cuts, path = task.first_cut(poor), []
+    for _ in range(len(found.objective) + 1):
+        path.append(task.solve(cuts))
+        cuts.relabel(path[-1].labels)
+    np.testing.assert_allclose([point.objective for point in path[:-1]], found.objective)
+    assert path[-1].objective < found.objective[-1]
+    assert path[-1].n_used == 2
 
 
 def test_the_best_of_several_starts_counts():
@@ -438,12 +459,51 @@ def test_labels_have_no_gaps_when_a_cluster_is_left_empty():
 @pytest.mark.parametrize("form", FORMS)
 def test_the_starts_are_those_of_kmeans_and_of_the_first_component(form):
     X, _ = table(80, 6)
-    starts = margin_starts(form(X), 2, random_state=0)
+    starts = list(margin_starts(form(X), 2, random_state=0))
     assert len(starts) == 2
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     signs = np.linalg.svd(Z, full_matrices=False)[0][:, 0] > 0
     assert (starts[1] == signs).all() or (starts[1] != signs).all()
-    assert len(margin_starts(form(X), 3, random_state=0)) == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_more_clusters_start_from_the_samples_and_from_their_directions(form):
+    rng = np.random.default_rng(0)
+    rays = np.eye(3)[np.arange(60) % 3] + 0.05 * rng.random((60, 3))
+    rays[0] = 0  # has no direction
+    X = rays * rng.uniform(1, 30, 60)[:, None]
+    starts = list(margin_starts(form(X), 3, random_state=0))
+    assert len(starts) == 2
+    np.testing.assert_array_equal(starts[0], kmeans(X, 3, random_state=0).labels)
+    found = starts[1][1:]
+    assert len(set(zip(found, (np.arange(60) % 3)[1:], strict=True))) == 3
+    assert len(set(zip(starts[0][1:], (np.arange(60) % 3)[1:], strict=True))) > 3
+
+
+def test_further_starts_are_tried_while_a_cluster_is_empty():
+    X, labels = table(60, 6, 3)
+    asked = []
+
+    def starts(first):
+        for number, start in enumerate((first, labels, labels)):
+            asked.append(number)
+            yield start
+
+    for first, wanted in ((np.zeros(60, dtype=int), [0, 1]), (labels, [0])):
+        asked.clear()
+        task, _ = task_of(X, 3)
+        found = margin_clusters(
+            task.X,
+            starts(first),
+            n_clusters=3,
+            C=10.0,
+            n_selected=3,
+            limit=0.03,
+            epsilon=0.01,
+            curvature=task.curvature,
+        )
+        assert asked == wanted
+        assert found.n_used == 3
 
 
 def test_an_inner_problem_says_what_a_point_costs():

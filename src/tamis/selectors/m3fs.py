@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -85,7 +86,8 @@ class M3FS(Selector):
     init : array-like of shape (n_samples,) or None, default=None
         Labels from 0 to start from. None takes those of K-means and, for two clusters, the signs
         of the first principal component of the standardised data; the run that ends with the
-        lower objective counts.
+        lower objective counts. For more clusters, should the first run leave one of them empty,
+        a second starts from K-means of the directions x/‖x‖.
     n_init : int, default=10
         K-means runs, of which the best gives initial labels.
     order : {"labels", "cuts"}, default="labels"
@@ -137,7 +139,8 @@ class M3FS(Selector):
     - By default the labels change only when no cut is violated for the present ones. In the paper's
       order they follow solutions that know few cuts, which with several clusters often go astray.
     - v = 0 is stationary: the search must begin from labels, which the paper does not give.
-    - A labelling is accepted only if it lowers the objective; solutions are exact to C·epsilon.
+    - A labelling is accepted only if it lowers the objective and empties no cluster; solutions are
+      exact to C·epsilon.
     - Constant features leave the problem.
 
     References
@@ -259,7 +262,8 @@ class M3FS(Selector):
         self.intercept_ = found.b - samples.origin @ V
         self.labels_ = decided_labels(self._decision(X))
         self.n_cuts_ = found.n_cuts
-        self._set_path(found.objective, found.converged)
+        failure = found.failure(self.max_iter)
+        self._set_path(found.objective, failure is None, failure)
         scores = np.zeros(n_features)
         scores[~constant] = _scores(sigma, V, found.prices, n_selected)
         return self._set_scores(scores, constant)
@@ -273,7 +277,7 @@ class M3FS(Selector):
     def _decision(self, X: Matrix) -> FloatArray:
         return X @ self.coef_ + self.intercept_
 
-    def _starts(self, X: Matrix) -> list[IntArray]:
+    def _starts(self, X: Matrix) -> Iterable[IntArray]:
         if self.init is None:
             return margin_starts(
                 X, self.n_clusters, n_init=self.n_init, random_state=self.random_state

@@ -6,7 +6,7 @@ few matter. The labels are those that the solution itself gives. See :func:`marg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -19,6 +19,7 @@ from tamis.solvers.curvature import Curvature, Samples
 __all__ = ["MarginSolution", "Order", "margin_clusters", "scale_factors"]
 
 Order = Literal["labels", "cuts"]
+Outcome = Literal["converged", "labellings", "cuts", "precision"]
 
 # Cuts for one labelling; with the usual C and epsilon there are some dozens.
 MOST_CUTS = 500
@@ -49,7 +50,9 @@ class MarginSolution:
         it.
     n_cuts : int
         Cuts that were made.
-    converged : bool
+    outcome : {"converged", "labellings", "cuts", "precision"}
+        Whether it converged, or what ran out: the labellings, the cuts for one labelling, or the
+        precision of the inner solver.
     """
 
     V: FloatArray
@@ -59,7 +62,23 @@ class MarginSolution:
     slack: float
     objective: FloatArray
     n_cuts: int
-    converged: bool
+    outcome: Outcome
+
+    @property
+    def n_used(self) -> int:
+        """Clusters that have samples."""
+        return len(np.unique(self.labels))
+
+    def failure(self, max_iter: int) -> str | None:
+        """What did not converge and what to do, for a warning; None if all did."""
+        return {
+            "labellings": f"did not converge in max_iter={max_iter} labellings; raise max_iter, or "
+            "tol.",
+            "cuts": f"did not reach epsilon with {MOST_CUTS} cuts; raise epsilon, or lower C.",
+            "precision": "could not solve for its weights to the precision of epsilon: numbers "
+            "differ too much in size; scale the columns, for example with "
+            "sklearn.preprocessing.MinMaxScaler, or lower C.",
+        }.get(self.outcome)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -174,6 +193,12 @@ class _Point:
     inner: InnerSolution
     labels: IntArray  # its own
     objective: float  # with its own labels
+    complete: bool  # no cut is violated by more than epsilon
+
+    @property
+    def n_used(self) -> int:
+        """Clusters that have samples."""
+        return len(np.unique(self.labels))
 
 
 @dataclass(frozen=True)
@@ -216,7 +241,7 @@ class _Task:
         cuts.add(self.classes.margins(F, labels)[1])
         return cuts
 
-    def solve(self, cuts: _Cuts) -> tuple[_Point, bool]:
+    def solve(self, cuts: _Cuts) -> _Point:
         """The convex problem with the labels of `cuts` fixed, to epsilon."""
         while True:
             problem, solution = self.inner(cuts)
@@ -226,14 +251,11 @@ class _Task:
             if complete or len(cuts.rows) >= MOST_CUTS:
                 largest = solution.multipliers.max()
                 cuts.keep(solution.multipliers >= NEGLIGIBLE_MULTIPLIER * largest)
-                return self._point(problem, solution, F), complete
+                labels = self.classes.labels(F)
+                loss = self.most_violated(F, labels)[1]
+                objective = problem.regulariser(solution.V, solution.b) + self.C * loss
+                return _Point(solution, labels, objective, complete)
             cuts.add(rivals)
-
-    def _point(self, problem: InnerProblem, solution: InnerSolution, F: FloatArray) -> _Point:
-        labels = self.classes.labels(F)
-        loss = self.most_violated(F, labels)[1]
-        objective = problem.regulariser(solution.V, solution.b) + self.C * loss
-        return _Point(solution, labels, objective)
 
     def labels_by_algorithm_1(self, labels: IntArray, max_iter: int, tol: float) -> IntArray:
         """The paper's order: for each working set CCCP on the labels, then one more cut."""
@@ -259,7 +281,7 @@ class _Task:
 
 def margin_clusters(
     X: Samples,
-    starts: Sequence[IntArray],
+    starts: Iterable[IntArray],
     *,
     n_clusters: int,
     C: float,
@@ -276,15 +298,17 @@ def margin_clusters(
     Alternates between the convex problem for fixed labels, solved by cutting planes until no
     constraint is violated by more than `epsilon`, and the labels that its solution gives. A step
     counts only if it lowers the objective with all hinge losses, so that the path of objectives
-    never rises. With ``order="cuts"`` the labels to start from are first taken through Algorithm 1
-    of the paper, where the labels are settled anew after every single cut.
+    never rises, and if it empties no cluster. With ``order="cuts"`` the labels to start from are
+    first taken through Algorithm 1 of the paper, where the labels are settled anew after every
+    single cut.
 
     Parameters
     ----------
     X : Samples
         Centred for two clusters, as they are for more.
-    starts : sequence of ndarray of shape (n_samples,)
-        Labels from 0; the run that ends with the lowest objective is kept.
+    starts : iterable of ndarray of shape (n_samples,)
+        Labels from 0. Of the runs that end with the most clusters in use, the one of the lowest
+        objective is kept. For more than two clusters the first that uses all of them is enough.
     n_clusters : int
         2 takes the sign of one function with a bias (equations 6 to 12), more the largest of
         several functions without (equations 14 to 17).
@@ -309,26 +333,32 @@ def margin_clusters(
     """
     classes: Classes = TwoClasses(X) if n_clusters == 2 else ManyClasses(X, n_clusters)
     task = _Task(X, classes, C, n_selected, limit, epsilon, curvature)
-    runs = (_run(task, start, order, max_iter, tol) for start in starts)
-    return min(runs, key=lambda run: run.objective[-1])
+    runs: list[MarginSolution] = []
+    for start in starts:
+        runs.append(_run(task, start, order, max_iter, tol))
+        if n_clusters > 2 and runs[-1].n_used == n_clusters:
+            break
+    return min(runs, key=lambda run: (-run.n_used, run.objective[-1]))
 
 
 def _run(task: _Task, labels: IntArray, order: Order, max_iter: int, tol: float) -> MarginSolution:
     if order == "cuts":
         labels = task.labels_by_algorithm_1(labels, max_iter, tol)
     cuts = task.first_cut(labels)
-    point, complete = task.solve(cuts)
+    point = task.solve(cuts)
     path = [point.objective]
     converged = bool((point.labels == cuts.labels).all())
     while not converged and len(path) < max_iter:
         cuts.relabel(point.labels)
-        candidate, complete = task.solve(cuts)
+        candidate = task.solve(cuts)
         decrease = point.objective - candidate.objective
-        if decrease > 0:
+        # Fewer clusters often have a lower objective, but are not what was asked for.
+        accepted = decrease > 0 and candidate.n_used >= point.n_used
+        if accepted:
             point = candidate
             path.append(point.objective)
         settled = bool((point.labels == cuts.labels).all())
-        converged = settled or decrease <= tol * point.objective
+        converged = not accepted or settled or decrease <= tol * point.objective
     # Classes in use come first, so that the labels have no gaps.
     order_of_classes = np.arange(task.classes.n_blocks)
     labels = point.labels
@@ -344,5 +374,13 @@ def _run(task: _Task, labels: IntArray, order: Order, max_iter: int, tol: float)
         point.inner.slack,
         np.array(path),
         cuts.n_made,
-        converged and complete and point.inner.gap <= task.C * task.epsilon,
+        _outcome(task, point, converged),
     )
+
+
+def _outcome(task: _Task, point: _Point, converged: bool) -> Outcome:
+    if point.inner.gap > task.C * task.epsilon:
+        return "precision"
+    if not point.complete:
+        return "cuts"
+    return "converged" if converged else "labellings"
