@@ -274,7 +274,7 @@ class _ThresholdedSteps:
     def propose(self, momentum: float) -> float:
         """Step from ``A + momentum·(A − what came before)``: the objective there."""
         value = moved = largest = 0.0
-        for rows in row_blocks(*self.A.shape, CACHED_CODES):
+        for rows in row_blocks(*self.A.shape, block_size=CACHED_CODES):
             codes = self._step(rows, momentum)
             image = codes @ self.gram
             value += float(np.vdot(codes, image) - 2 / self.rate * np.vdot(codes, self.pull[rows]))
@@ -295,7 +295,7 @@ class _ThresholdedSteps:
 
     def distance_from_fixed_point(self) -> float:
         """How far a step from A would move a code, at most."""
-        blocks = row_blocks(*self.A.shape, CACHED_CODES)
+        blocks = row_blocks(*self.A.shape, block_size=CACHED_CODES)
         return max(_largest_difference(self._step(rows, 0.0), self.A[rows]) for rows in blocks)
 
     def _step(self, rows: slice, momentum: float) -> FloatArray:
