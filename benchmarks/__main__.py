@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import discriminant, foundation, margin, spectral
+from benchmarks import discriminant, factorisation, foundation, margin, spectral
 from benchmarks.case import Case
 from benchmarks.data import has_set
 from benchmarks.growth import growth_page
@@ -18,7 +18,13 @@ from benchmarks.measure import Measurement, measure, work_and_report
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 RECORD = Path(__file__).parent / "measured.json"
-CASES = (*foundation.CASES, *spectral.CASES, *discriminant.CASES, *margin.CASES)
+CASES = (
+    *foundation.CASES,
+    *spectral.CASES,
+    *discriminant.CASES,
+    *margin.CASES,
+    *factorisation.CASES,
+)
 PACKAGES = ("tamis", "numpy", "scipy", "scikit-learn", "skfeature-chappers")
 
 

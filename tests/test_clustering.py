@@ -94,3 +94,15 @@ def test_sparse_tables_with_long_indices_are_taken():
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     assert kmeans(X, 3, random_state=0).inertia == 0
     assert X.indices.dtype == np.int64
+
+
+def test_ties_do_not_hang_on_rounding():
+    X = np.random.default_rng(0).integers(0, 2, (200, 30)).astype(float)
+    dense = kmeans(X, 5, n_init=1, random_state=0)
+    np.testing.assert_array_equal(
+        kmeans(sp.csr_array(X), 5, n_init=1, random_state=0).labels, dense.labels
+    )
+    order = np.random.default_rng(1).permutation(30)
+    np.testing.assert_array_equal(
+        kmeans(X[:, order], 5, n_init=1, random_state=0).labels, dense.labels
+    )

@@ -42,6 +42,11 @@ def test_row_blocks_cover_all_rows_once_and_in_order(monkeypatch, n_rows):
     assert all(rows.stop - rows.start <= 3 for rows in blocks)
 
 
+def test_row_blocks_have_the_size_that_is_asked_for():
+    lengths = [rows.stop - rows.start for rows in row_blocks(10, 4, block_size=12)]
+    assert lengths == [3, 3, 3, 1]
+
+
 @pytest.mark.parametrize("row_length", [0, 13, 10**6])
 def test_row_blocks_hold_a_row_however_long_it_is(monkeypatch, row_length):
     monkeypatch.setattr(columns, "BLOCK_SIZE", 12)

@@ -97,7 +97,9 @@ def kmeans(
     -----
     O(n·d·n_clusters) an iteration.
     """
-    order = np.argsort(_distances_from_mean(X), kind="stable")
+    distances = _distances_from_mean(X)
+    # Samples equally far but for rounding, as in tables of whole numbers, keep their order.
+    order = np.argsort(np.round(distances / max(distances.max(), 1e-300), 10), kind="stable")
     X = _with_short_indices(X[order])
     init: str | FloatArray = "k-means++"
     if start is not None:
@@ -166,7 +168,7 @@ def _distances_from_mean(X: Matrix) -> FloatArray:
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     if sp.issparse(X):
         squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        return squares - 2 * (X @ mean)
+        return (squares - 2 * (X @ mean) + mean @ mean).clip(min=0)
     deviations = X - mean
     return np.einsum("ij,ij->i", deviations, deviations)
 

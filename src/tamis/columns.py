@@ -15,9 +15,9 @@ from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 BLOCK_SIZE = 1 << 18
 
 
-def row_blocks(n_rows: int, row_length: int) -> Iterator[slice]:
-    """Consecutive row slices of a table, each of about ``BLOCK_SIZE`` numbers."""
-    step = max(1, BLOCK_SIZE // max(1, row_length))
+def row_blocks(n_rows: int, row_length: int, *, block_size: int | None = None) -> Iterator[slice]:
+    """Consecutive row slices of a table, each of about `block_size` numbers, or ``BLOCK_SIZE``."""
+    step = max(1, (block_size or BLOCK_SIZE) // max(1, row_length))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 

@@ -108,6 +108,39 @@ def test_no_block_ever_raises_the_objective(orthogonality, coding, shape, form):
     assert values[-1] < values[0]
 
 
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize("coding", ["l1", "ridge"])
+def test_each_block_does_its_share(coding, shape):
+    model = model_of(table(*shape), coding=coding)
+    before = model.objective()
+    for update in (
+        model.update_codes,
+        model.update_dictionaries,
+        model.update_labels,
+        lambda: model.update_coef(10),
+    ):
+        update()
+        after = model.objective()
+        assert after < before - 1e-6 * before
+        before = after
+
+
+@pytest.mark.parametrize("orthogonality", [1.0, 100.0])
+def test_labels_that_have_settled_have_the_best_size(orthogonality):
+    model = model_of(table(60, 15), orthogonality=orthogonality)
+    for _ in range(3):
+        model.update_codes()
+        model.update_dictionaries()
+    for _ in range(50):
+        model.update_labels()
+    U, best = model.U, model.objective()
+    for column in range(U.shape[1]):
+        for factor in (0.97, 1.03):
+            model.U = U.copy()
+            model.U[:, column] *= factor
+            assert model.objective() > best
+
+
 def test_ridge_codes_are_the_closed_form_of_algorithm_1():
     X = table(60, 15)
     model = model_of(X, coding="ridge", beta=0.4)

@@ -128,6 +128,19 @@ def test_a_warm_start_is_never_lost():
     assert never_rises(again.objective)
 
 
+@pytest.mark.parametrize("numbers", [1, 100, 130])  # a sample, and a last block that is smaller
+def test_codes_do_not_depend_on_the_size_of_a_block(monkeypatch, numbers):
+    Y, A, D = problem(n_rows=10, n_atoms=30, n_samples=10, seed=3)
+    start = A.copy()
+    whole = sparse_codes(D.T @ D, D.T @ Y, 0.05, start, max_iter=60, tol=0)
+    monkeypatch.setattr("tamis.solvers.dictionary.CACHED_CODES", numbers)
+    blocks = sparse_codes(D.T @ D, D.T @ Y, 0.05, start, max_iter=60, tol=0)
+    np.testing.assert_allclose(blocks.solution, whole.solution, atol=1e-12)
+    np.testing.assert_allclose(blocks.objective, whole.objective, rtol=1e-12)
+    assert blocks.optimality == pytest.approx(whole.optimality, rel=1e-6)
+    np.testing.assert_array_equal(start, A)  # steps are in place, but not in the caller's
+
+
 def test_plain_fista_would_climb_where_the_safeguard_does_not():
     Y, A, D = problem(n_rows=10, n_atoms=30, n_samples=10, seed=3)
     gram, correlation, penalty = D.T @ D, D.T @ Y, 0.05

@@ -85,11 +85,11 @@ class CUFS(Selector):
 
     Notes
     -----
-    The paper's penalty is the l2,p norm with 0 < p ≤ 1; this is its convex member p = 1, by the
-    same reweighting. The weights are smoothed, 1/(2 sqrt(‖p‖² + ζ)), and so is the objective, which
-    then decreases at every step. Atoms are found by block coordinate descent, which needs no step
-    size, not by ADMM, and start from the centres of K-means. As in the paper neither X nor the
-    codes are centred. Constant features leave the problem.
+    The paper's penalty is the l2,p norm with 0 < p ≤ 1, minimised by iterative reweighting; this is
+    its convex member p = 1. The weights are smoothed, 1/(2 sqrt(‖p‖² + ζ)), and so is the
+    objective, which then decreases at every step. Atoms are found by block coordinate descent,
+    which needs no step size, and start from the centres of K-means. Neither X nor the codes are
+    centred. Constant features leave the problem.
 
     References
     ----------

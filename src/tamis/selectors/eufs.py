@@ -110,9 +110,9 @@ class EUFS(GraphSelector):
 
     Notes
     -----
-    The objective is the paper's, but for α being a fraction; the algorithm is not. The paper splits
-    it into four blocks with two multipliers (ADMM), whose iterates are not feasible and whose
-    objective is not monotone.
+    The objective is the paper's, but for α being a fraction; the algorithm is not. The paper uses
+    the alternating direction method of multipliers, whose iterates meet the constraints in the
+    limit only.
     Here the loss is majorised by a weighted quadratic, Σ_i ‖x_i − u_iVᵀ‖²/(2 r_i) with r_i =
     sqrt(‖x_i − u_iVᵀ‖² + ζ), of which V is the exact minimiser, a row at a time, and U takes
     multiplicative steps. UᵀU = I is a penalty, and what is left of it is reported. Constant

@@ -323,6 +323,7 @@ class JointModel:
         n_atoms = Dx.shape[1]
         self.Dx, self.Du = Dx, np.zeros((self.U.shape[1], n_atoms))
         self.A = np.zeros((n_atoms, self.X.shape[0]))
+        self.A_gram, self.XA = np.zeros((n_atoms, n_atoms)), np.zeros_like(Dx)
         self.W = self.regression.start(self._centred_labels())
         self.update_coef(REGRESSION_STEPS)
 
@@ -336,12 +337,12 @@ class JointModel:
             self.A = sparse_codes(
                 gram, correlation, self.settings.beta, self.A, max_iter=CODE_STEPS
             ).solution
+        self.A_gram, self.XA = self.A @ self.A.T, self.X.T @ self.A.T
 
     def update_dictionaries(self) -> None:
         """Line 5: Dx and Du."""
-        gram = self.A @ self.A.T
-        self.Dx = dictionary_update(gram, self.X.T @ self.A.T, self.Dx).solution
-        self.Du = dictionary_update(gram, self.U.T @ self.A.T, self.Du).solution
+        self.Dx = dictionary_update(self.A_gram, self.XA, self.Dx).solution
+        self.Du = dictionary_update(self.A_gram, self.U.T @ self.A.T, self.Du).solution
 
     def update_labels(self) -> None:
         """Line 6: U, and with it the intercept."""
@@ -365,11 +366,11 @@ class JointModel:
 
     def objective(self) -> float:
         """The whole objective; the intercept is at its optimum."""
-        settings, gram = self.settings, self.A @ self.A.T
-        size = np.abs(self.A).sum() if settings.coding == "l1" else np.trace(gram)
+        settings = self.settings
+        size = np.abs(self.A).sum() if settings.coding == "l1" else np.trace(self.A_gram)
         misfit = np.linalg.norm(self._centred_labels() - self.centred.times(self.W)) ** 2
         return float(
-            squared_error(self.squared_norm, self.Dx, gram, self.X.T @ self.A.T)
+            squared_error(self.squared_norm, self.Dx, self.A_gram, self.XA)
             + np.linalg.norm(self.U - (self.Du @ self.A).T) ** 2
             + settings.beta * size
             + settings.alpha * (misfit + self.regression.penalised(self.W))

@@ -113,16 +113,15 @@ class RUFS(Selector):
 
     Notes
     -----
-    The objective is the paper's. Its authors minimise over each block by (projected) limited-memory
-    BFGS, and hold GᵀG = I by a penalty, as is done here. The algorithm here majorises the two
-    robust losses by weighted quadratics; F is then found by exact non-negative coordinate descent,
-    W by reweighting, and G by multiplicative steps, none of which can raise the objective. Two
-    small terms that the authors' program adds, on the size of F and of G, are left out.
+    The objective is the paper's. Its authors minimise it by (projected) limited-memory BFGS; the
+    algorithm here majorises the two robust losses by weighted quadratics. F is then found by exact
+    non-negative coordinate descent, W by reweighting, and G by multiplicative steps, none of which
+    can raise the objective. GᵀG = I is a penalty, and what is left of it is reported.
 
-    L is (I − S)ᵀ(I − S), where row i of S predicts the label of sample i by a ridge regression,
-    linear and with an intercept, on its neighbours. The weights of that prediction are those of
-    locally linear embedding with the same ridge, and computed as such. Constant features leave the
-    problem.
+    L is our reading of local learning: (I − S)ᵀ(I − S), where row i of S predicts the label of
+    sample i by a ridge regression, linear and with an intercept, on its neighbours. The weights of
+    that prediction are those of locally linear embedding with the same ridge, and computed as such.
+    Constant features leave the problem.
 
     References
     ----------

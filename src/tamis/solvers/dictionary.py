@@ -16,11 +16,14 @@ import numpy as np
 import scipy.linalg
 
 from tamis._typing import FloatArray
+from tamis.columns import row_blocks
 
 # ADMM multiplies its step by this after each iteration, until it has grown tenfold: growing
 # on, it would freeze the atoms wherever they are.
 ADMM_GROWTH = 1.2
 ADMM_MOST_GROWTH = 10.0
+# Numbers in a block of codes: a few such blocks fit the cache of a core.
+CACHED_CODES = 2**15
 # A dictionary has at most this many atoms, unless more are asked for.
 MOST_ATOMS = 200
 
@@ -215,55 +218,107 @@ def sparse_codes(
     size = len(gram)
     largest = float(scipy.linalg.eigh(gram, eigvals_only=True, subset_by_index=(size - 1,) * 2)[0])
     how = "FISTA with a monotone safeguard"
-    A, image = start, gram @ start
-    objective = [_codes_objective(A, image, correlation, penalty)]
+    objective = [_codes_objective(start, gram, correlation, penalty)]
     if largest <= 0:  # no atom at all: nothing can be coded
-        A = np.zeros_like(start)
-        return Block(A, np.array([objective[0], 0.0]), True, 0.0, how)
+        return Block(np.zeros_like(start), np.array([objective[0], 0.0]), True, 0.0, how)
 
-    # A step of 1/λmax descends; its last digit is rounding.
-    rate = 1 / (largest * (1 + 1e-12))
-
-    def step(Z: FloatArray, gram_Z: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        moved = _soft_threshold(Z + rate * (correlation - gram_Z), rate * penalty / 2)
-        image = gram @ moved
-        return moved, image, _codes_objective(moved, image, correlation, penalty)
-
-    Z, image_of_Z, inertia = A, image, 1.0
+    steps = _ThresholdedSteps(gram, correlation, penalty, start, largest)
+    inertia, momentum = 1.0, 0.0
     converged = False
     for _ in range(max_iter):
-        following, its_image, value = step(Z, image_of_Z)
+        value = steps.propose(momentum)
         if value > objective[-1]:
             inertia = 1.0
-            following, its_image, value = step(A, image)
+            value = steps.propose(0.0)
             if value > objective[-1]:  # at the optimum, but for rounding
                 converged = True
                 break
-        change = following - A
+        steps.accept()
         next_inertia = (1 + np.sqrt(1 + 4 * inertia**2)) / 2
-        momentum = (inertia - 1) / next_inertia
-        Z = following + momentum * change
-        image_of_Z = its_image + momentum * (its_image - image)
-        A, image, inertia = following, its_image, next_inertia
+        momentum, inertia = (inertia - 1) / next_inertia, next_inertia
         objective.append(value)
-        if np.abs(change).max() <= tol * np.abs(A).max():
+        if steps.moved <= tol * steps.largest_code:
             converged = True
             break
-    fixed = _soft_threshold(A + rate * (correlation - image), rate * penalty / 2)
-    scale = max(np.abs(A).max(), np.finfo(float).tiny)
-    optimality = float(np.abs(fixed - A).max() / scale)
-    return Block(A, np.array(objective), converged, optimality, how)
+    scale = max(float(np.abs(steps.A).max()), np.finfo(float).tiny)
+    optimality = steps.distance_from_fixed_point() / scale
+    return Block(steps.A.T, np.array(objective), converged, optimality, how)
+
+
+class _ThresholdedSteps:
+    """Proximal gradient steps of the codes, in place, with a sample a row.
+
+    Samples are independent but for the decision to accept: a step goes through them in blocks that
+    stay in the cache. The codes A are kept with ``A(I − rate·DᵀD)``, which is what a step is made
+    of and linear in A, so that momentum costs no product.
+    """
+
+    def __init__(
+        self,
+        gram: FloatArray,
+        correlation: FloatArray,
+        penalty: float,
+        start: FloatArray,
+        largest: float,
+    ) -> None:
+        self.gram, self.penalty = gram, penalty
+        # A step of 1/λmax descends; its last digit is rounding.
+        self.rate = 1 / (largest * (1 + 1e-12))
+        self.pull = self.rate * correlation.T
+        self.A = np.array(start.T, order="C")
+        self.shrunk = self.A - self.rate * (self.A @ gram)
+        # What came before A, and then what is proposed to follow it: never both.
+        self.other, self.other_shrunk = self.A.copy(), self.shrunk.copy()
+        self.moved = self.largest_code = 0.0
+
+    def propose(self, momentum: float) -> float:
+        """Step from ``A + momentum·(A − what came before)``: the objective there."""
+        value = moved = largest = 0.0
+        for rows in row_blocks(*self.A.shape, block_size=CACHED_CODES):
+            codes = self._step(rows, momentum)
+            image = codes @ self.gram
+            value += float(np.vdot(codes, image) - 2 / self.rate * np.vdot(codes, self.pull[rows]))
+            size = np.abs(codes)
+            value += self.penalty * float(size.sum())
+            largest = max(largest, float(size.max(initial=0)))
+            moved = max(moved, _largest_difference(codes, self.A[rows]))
+            image *= -self.rate
+            np.add(image, codes, out=self.other_shrunk[rows])
+            self.other[rows] = codes
+        self.moved, self.largest_code = moved, largest
+        return value
+
+    def accept(self) -> None:
+        """Take the proposal."""
+        self.A, self.other = self.other, self.A
+        self.shrunk, self.other_shrunk = self.other_shrunk, self.shrunk
+
+    def distance_from_fixed_point(self) -> float:
+        """How far a step from A would move a code, at most."""
+        blocks = row_blocks(*self.A.shape, block_size=CACHED_CODES)
+        return max(_largest_difference(self._step(rows, 0.0), self.A[rows]) for rows in blocks)
+
+    def _step(self, rows: slice, momentum: float) -> FloatArray:
+        codes = self.shrunk[rows] + self.pull[rows]
+        if momentum:
+            ahead = self.shrunk[rows] - self.other_shrunk[rows]
+            ahead *= momentum
+            codes += ahead
+        threshold = self.rate * self.penalty / 2
+        codes -= np.clip(codes, -threshold, threshold)
+        return codes
+
+
+def _largest_difference(A: FloatArray, B: FloatArray) -> float:
+    difference = A - B
+    return float(np.abs(difference, out=difference).max(initial=0))
 
 
 def _codes_objective(
-    A: FloatArray, image: FloatArray, correlation: FloatArray, penalty: float
+    A: FloatArray, gram: FloatArray, correlation: FloatArray, penalty: float
 ) -> float:
-    quadratic = np.einsum("ij,ij->", A, image) - 2 * np.einsum("ij,ij->", A, correlation)
-    return float(quadratic + penalty * np.abs(A).sum())
-
-
-def _soft_threshold(A: FloatArray, threshold: float) -> FloatArray:
-    return np.sign(A) * np.maximum(np.abs(A) - threshold, 0)
+    """``‖Y − DA‖² + penalty·‖A‖1``, less ``‖Y‖²``."""
+    return float(np.vdot(A, gram @ A - 2 * correlation) + penalty * np.abs(A).sum())
 
 
 def ridge_codes(gram: FloatArray, correlation: FloatArray, penalty: float) -> Block:
