@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
-from tamis.clustering import cluster_means, indicator, kmeans
+from tamis.clustering import _outwards, cluster_means, indicator, kmeans
 
 
 @pytest.fixture(scope="module")
@@ -96,13 +96,9 @@ def test_sparse_tables_with_long_indices_are_taken():
     assert X.indices.dtype == np.int64
 
 
-def test_ties_do_not_hang_on_rounding():
+def test_the_order_of_tied_samples_does_not_hang_on_rounding():
     X = np.random.default_rng(0).integers(0, 2, (200, 30)).astype(float)
-    dense = kmeans(X, 5, n_init=1, random_state=0)
-    np.testing.assert_array_equal(
-        kmeans(sp.csr_array(X), 5, n_init=1, random_state=0).labels, dense.labels
-    )
-    order = np.random.default_rng(1).permutation(30)
-    np.testing.assert_array_equal(
-        kmeans(X[:, order], 5, n_init=1, random_state=0).labels, dense.labels
-    )
+    expected = _outwards(X)
+    np.testing.assert_array_equal(_outwards(sp.csr_array(X)), expected)
+    np.testing.assert_array_equal(_outwards(X[:, ::-1]), expected)
+    np.testing.assert_array_equal(_outwards(X + 1000), expected)

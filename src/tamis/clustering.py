@@ -97,9 +97,7 @@ def kmeans(
     -----
     O(n·d·n_clusters) an iteration.
     """
-    distances = _distances_from_mean(X)
-    # Samples equally far but for rounding, as in tables of whole numbers, keep their order.
-    order = np.argsort(np.round(distances / max(distances.max(), 1e-300), 10), kind="stable")
+    order = _outwards(X)
     X = _with_short_indices(X[order])
     init: str | FloatArray = "k-means++"
     if start is not None:
@@ -162,6 +160,15 @@ def _with_short_indices(X: Matrix) -> Matrix:
 
 def _without_gaps(labels: IntArray) -> IntArray:
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+
+
+def _outwards(X: Matrix) -> IntArray:
+    """The samples by their distance from the mean.
+
+    Those equally far but for rounding, as in tables of whole numbers, keep their order.
+    """
+    distances = _distances_from_mean(X)
+    return np.argsort(np.round(distances / max(distances.max(), 1e-300), 10), kind="stable")
 
 
 def _distances_from_mean(X: Matrix) -> FloatArray:
