@@ -32,6 +32,10 @@ def key(case: Case) -> str:
     return f"{case.name}, {case.shape}"
 
 
+def as_ratio(value: float) -> str:
+    return f"{value:.1f}×" if value >= 1 else f"{value:.2f}×"
+
+
 def run(case: Case) -> dict[str, str]:
     """Measure one case and write its row."""
     ours, peer = measure_both(case)
@@ -40,7 +44,7 @@ def run(case: Case) -> dict[str, str]:
         "table": case.shape,
         "ours": f"{ours.seconds:.2f} s",
         "peer": f"{peer.seconds:.2f} s, {case.peer_name}" if peer else "",
-        "ratio": f"{peer.seconds / ours.seconds:.1f}×" if peer else "",
+        "ratio": as_ratio(peer.seconds / ours.seconds) if peer else "",
         "memory beyond the data": f"{ours.megabytes:.0f} MB",
     }
     wanted = []
