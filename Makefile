@@ -8,8 +8,9 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.plot
 	$(BIN)/python examples/digits.py
 
+# One worker a core, one thread a worker: more only wait for each other.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
