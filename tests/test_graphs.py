@@ -22,6 +22,7 @@ from tamis.graphs import (
     feature_roughness,
     laplacian,
     laplacian_eigenvectors,
+    lle_laplacian,
     lle_weights,
     local_gram,
     local_sets,
@@ -881,3 +882,25 @@ def test_the_heat_graph_of_real_images_is_its_definition(benchmark_set):
     chosen = distances <= nearest[:, -1:]
     expected = np.exp(-(distances**2) / (2 * np.median(nearest) ** 2)) * (chosen | chosen.T)
     np.testing.assert_allclose(graph, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weights", ["heat", "binary"])
+def test_known_neighbors_make_the_same_graph(weights):
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    known = neighbor_graph(X, neighbors=nearest_neighbors(X, 4), weights=weights)
+    assert abs(known - neighbor_graph(X, 4, weights=weights)).max() == 0
+
+
+def test_euclidean_neighbors_are_refused_for_cosine_weights():
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    with pytest.raises(ValueError, match="leave out neighbors"):
+        neighbor_graph(X, neighbors=nearest_neighbors(X, 4), weights="cosine")
+
+
+def test_the_laplacian_of_reconstruction_is_that_of_its_weights():
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    neighbors = nearest_neighbors(X, 4)
+    remainder = np.eye(40) - lle_weights(X, reg=0.01, neighbors=neighbors).toarray()
+    L = lle_laplacian(X, neighbors, 0.01)
+    np.testing.assert_allclose(L.toarray(), remainder.T @ remainder, atol=1e-12)
+    np.testing.assert_allclose(L.sum(axis=1), 0, atol=1e-10)

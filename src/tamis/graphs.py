@@ -38,6 +38,7 @@ __all__ = [
     "feature_roughness",
     "laplacian",
     "laplacian_eigenvectors",
+    "lle_laplacian",
     "lle_weights",
     "local_gram",
     "local_sets",
@@ -65,6 +66,7 @@ def neighbor_graph(
     weights: Weights = "heat",
     bandwidth: float | None = None,
     symmetry: Symmetry = "max",
+    neighbors: Neighbors | None = None,
     approximate: bool = False,
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int | None = None,
@@ -87,6 +89,9 @@ def neighbor_graph(
     symmetry : {"max", "mean", "min"}, default="max"
         How the two directions of an edge become one: "max" keeps an edge that either end chose,
         "min" one that both chose, "mean" halves an edge that only one end chose.
+    neighbors : Neighbors or None, default=None
+        Already known Euclidean neighbours, for heat and binary weights; `n_neighbors` is then
+        unused.
     approximate, random_state, n_jobs, verbose
         As in :func:`nearest_neighbors`.
 
@@ -117,20 +122,23 @@ def neighbor_graph(
     n_samples = X.shape[0]
     directed = np.arange(n_samples)  # samples that have a direction, with cosine weights
     if weights == "cosine":
+        if neighbors is not None:
+            raise ValueError("weights='cosine' has neighbours of its own; leave out neighbors.")
         X, directed = _unit_rows(X)
         if n_neighbors >= len(directed):
             raise ValueError(
                 f"n_neighbors={n_neighbors} is too large: weights='cosine' needs rows that are not "
                 f"zero, and X has {len(directed)} of them."
             )
-    neighbors = nearest_neighbors(
-        X,
-        n_neighbors,
-        approximate=approximate,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
+    if neighbors is None:
+        neighbors = nearest_neighbors(
+            X,
+            n_neighbors,
+            approximate=approximate,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
     if weights == "heat":
         values = _heat(neighbors.distances, bandwidth)
     elif weights == "cosine":
@@ -238,6 +246,16 @@ def lle_weights(
         solution = np.linalg.solve(gram, np.ones((len(gram), n_neighbors, 1)))[:, :, 0]
         values[rows] = solution / solution.sum(axis=1, keepdims=True)
     return _directed_graph(indices, values)
+
+
+def lle_laplacian(X: Matrix, neighbors: Neighbors, reg: float) -> SparseMatrix:
+    """``(I − S)ᵀ(I − S)`` with S the weights of :func:`lle_weights`: sparse, its rows sum to zero.
+
+    Its form is small for values that each sample's neighbours rebuild as they rebuild the sample.
+    O(nk²d + nk³).
+    """
+    remainder = sp.eye_array(X.shape[0]) - lle_weights(X, reg=reg, neighbors=neighbors)
+    return sp.csr_array(remainder.T @ remainder)
 
 
 def local_gram(X: Matrix, centres: IntArray, indices: IntArray) -> FloatArray:

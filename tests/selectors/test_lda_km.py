@@ -7,7 +7,15 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from references.discriminant import lda_km_path, normalised, row_norms, scatters
+from references.discriminant import (
+    lda_km_path,
+    never_rises,
+    normalised,
+    row_norms,
+    scatters,
+    table,
+    whole_path,
+)
 from references.memory import with_peak_memory
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -20,21 +28,6 @@ from tamis.solvers.centred import Centred
 from tamis.solvers.ratio_trace import scatter_root
 
 SHAPES = {"more samples": (60, 25), "more features": (25, 60)}
-
-
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_samples, n_features)) * rng.uniform(0.5, 2, n_features)
-    X[:, :5] += 4 * rng.standard_normal((3, 5))[rng.integers(3, size=n_samples)]
-    return X
-
-
-def never_rises(path):
-    return np.diff(path).max(initial=-np.inf) <= 1e-9 * np.abs(path).max()
-
-
-def whole_path(model):
-    return np.concatenate(model.inner_objective_)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

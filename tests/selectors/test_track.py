@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 from references.discriminant import (
     TrackProblem,
     between_directions,
+    never_rises,
     normalised,
     row_norms,
+    table,
     track_literal,
     track_safeguarded,
+    whole_path,
 )
 from references.memory import with_peak_memory
 from scipy.optimize import check_grad
@@ -31,24 +34,9 @@ SHAPES = {"more samples": (60, 25), "more features": (25, 60)}
 GAMMAS = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 
 
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_samples, n_features)) * rng.uniform(0.5, 2, n_features)
-    X[:, :5] += 4 * rng.standard_normal((3, 5))[rng.integers(3, size=n_samples)]
-    return X
-
-
 def problem(X, labels, gamma, ridge=1.0):
     Z = normalised(X, 1.0)
     return Z, TrackProblem(Z, labels, gamma, ridge / X.shape[1])
-
-
-def never_rises(path):
-    return np.diff(path).max(initial=-np.inf) <= 1e-9 * np.abs(path).max()
-
-
-def whole_path(model):
-    return np.concatenate(model.inner_objective_)
 
 
 # --- the definition ---------------------------------------------------------------------------

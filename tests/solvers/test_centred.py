@@ -88,4 +88,5 @@ def test_the_norm_is_the_one_asked_for():
     for form in (np.asarray, sp.csr_array):
         table = Centred(form(X), norm=2.5)
         assert np.linalg.norm(table.times(np.eye(5))) == pytest.approx(2.5)
-        np.testing.assert_allclose(table.scatter, table.gram_of_features().diagonal())
+        squares = table.squared_column_norms()
+        np.testing.assert_allclose(squares, table.gram_of_features().diagonal())

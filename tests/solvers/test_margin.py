@@ -263,7 +263,7 @@ def test_samples_without_an_edge_are_free():
 
 
 def test_a_system_that_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(curvature_module, "LARGEST_SIDE", 20)
+    monkeypatch.setattr(curvature_module, "SIDE_MAX", 20)
     X, _ = table(30, 25)
     L = SparseLaplacian(sp.csr_array(random_laplacian(30)))
     with pytest.raises(ValueError, match="set lam=0") as caught:

@@ -19,7 +19,7 @@ from tamis.solvers.dictionary import (
     squared_error,
     within_unit_ball,
 )
-from tamis.solvers.factorization import ReweightedRegression, ScaledTable, settled, squared_norm
+from tamis.solvers.factorization import ReweightedRegression, ScaledTable, alternate, squared_norm
 from tamis.solvers.l21 import row_norms
 
 # Steps of the regression in each iteration, and at the end for the order of its small rows.
@@ -153,15 +153,12 @@ class CUFS(Selector):
         X = (X[:, ~constant] if constant.any() else X).astype(np.float64, copy=False)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
         model = CoupledModel(self, X, within_unit_ball(start.centres.T))
-        objective: list[float] = []
-        for _ in range(self.max_iter):
-            model.update_codes()
-            model.update_dictionary()
-            model.update_coef(REGRESSION_STEPS)
-            objective.append(model.objective())
-            if settled(objective, self.tol):
-                break
-        converged = settled(objective, self.tol) or self.tol == 0
+        objective, converged = alternate(
+            (model.update_codes, model.update_dictionary, model.update_coef),
+            model.objective,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
         model.update_coef(LAST_REGRESSION_STEPS)
         objective[-1] = model.objective()
 
@@ -193,7 +190,7 @@ class CoupledModel:
         self.A = ridge_codes(D.T @ D, (X @ D).T, settings.tau).solution
         self.regression = ReweightedRegression(ScaledTable(X), settings.reg / settings.tau)
         self.W = self.regression.start(self.A.T)
-        self.update_coef(REGRESSION_STEPS)
+        self.update_coef()
 
     def update_codes(self) -> None:
         """``A = (DᵀD + τI)⁻¹(DᵀXᵀ + τPXᵀ)``."""
@@ -204,7 +201,7 @@ class CoupledModel:
         """D, within the unit ball."""
         self.D = dictionary_update(self.A @ self.A.T, self.X.T @ self.A.T, self.D).solution
 
-    def update_coef(self, n_steps: int) -> None:
+    def update_coef(self, n_steps: int = REGRESSION_STEPS) -> None:
         """W = Pᵀ, by the regression of the codes on the features."""
         self.W = self.regression.descend(self.A.T, self.W, max_iter=n_steps, tol=1e-8).coef
 

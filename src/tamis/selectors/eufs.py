@@ -15,6 +15,7 @@ from tamis.graphs import Weights, laplacian
 from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.factorization import (
     FactorObjective,
+    alternate,
     departure_from_orthogonality,
     loss_smoothing,
     nonnegative_factor,
@@ -22,7 +23,6 @@ from tamis.solvers.factorization import (
     residual_norms,
     reweighted,
     roughness,
-    settled,
     signed_parts,
 )
 from tamis.solvers.l21 import row_norms, scores_with_order_of_entry
@@ -202,14 +202,12 @@ class EUFS(GraphSelector):
         X = (X[:, ~constant] if constant.any() else X).astype(np.float64, copy=False)
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         model = EmbeddedModel(self, X, signed_parts(self.beta * laplacian(graph)), labels)
-        objective: list[float] = []
-        for _ in range(self.max_iter):
-            model.update_loadings()
-            model.update_labels()
-            objective.append(model.objective())
-            if settled(objective, self.tol):
-                break
-        converged = settled(objective, self.tol) or self.tol == 0
+        objective, converged = alternate(
+            (model.update_loadings, model.update_labels),
+            model.objective,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
         model.update_loadings()
         objective[-1] = model.objective()
 

@@ -26,10 +26,10 @@ from tamis.solvers.dictionary import (
 from tamis.solvers.factorization import (
     FactorObjective,
     ReweightedRegression,
+    alternate,
     departure_from_orthogonality,
     nonnegative_factor,
     roughness,
-    settled,
     signed_parts,
     squared_norm,
 )
@@ -260,17 +260,13 @@ class JDLUFS(GraphSelector):
         model = JointModel(self, X, signed_parts(self.gamma * laplacian(graph)), labels)
         model.start(within_unit_ball(start.centres.T))
 
-        objective: list[float] = []
-        for _ in range(self.max_iter):
-            model.update_codes()
-            model.update_dictionaries()
-            model.update_labels()
-            model.update_coef(REGRESSION_STEPS)
-            objective.append(model.objective())
-            if settled(objective, self.tol):
-                break
+        objective, converged = alternate(
+            (model.update_codes, model.update_dictionaries, model.update_labels, model.update_coef),
+            model.objective,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
         model.update_coef(LAST_REGRESSION_STEPS)
-        converged = settled(objective, self.tol) or self.tol == 0
         objective[-1] = model.objective()
 
         self.coef_[~constant], self.intercept_ = model.W, model.intercept()
@@ -325,7 +321,7 @@ class JointModel:
         self.A = np.zeros((n_atoms, self.X.shape[0]))
         self.A_gram, self.XA = np.zeros((n_atoms, n_atoms)), np.zeros_like(Dx)
         self.W = self.regression.start(self._centred_labels())
-        self.update_coef(REGRESSION_STEPS)
+        self.update_coef()
 
     def update_codes(self) -> None:
         """Line 4 of Algorithm 1: A."""
@@ -354,7 +350,7 @@ class JointModel:
         target = (self.Du @ self.A).T + alpha * (self.centred.times(self.W) + self.U.mean(axis=0))
         return FactorObjective(target, 1 + alpha, self.settings.orthogonality, self.L)
 
-    def update_coef(self, n_steps: int) -> None:
+    def update_coef(self, n_steps: int = REGRESSION_STEPS) -> None:
         """Line 7: W."""
         found = self.regression.descend(self._centred_labels(), self.W, max_iter=n_steps, tol=1e-8)
         self.W = found.coef

@@ -6,13 +6,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from tamis._typing import Matrix, SparseMatrix
 from tamis.base import Selector
-from tamis.graphs import check_affinity, laplacian, lle_weights, nearest_neighbors
+from tamis.graphs import check_affinity, laplacian, lle_laplacian, nearest_neighbors
 from tamis.solvers.centred import Centred
 from tamis.solvers.eigen import EmbeddingMatrix
 from tamis.solvers.l21 import row_norms, smoothed_norms
@@ -190,6 +189,4 @@ class JELSR(Selector):
         neighbors = nearest_neighbors(
             X, self.n_neighbors, n_jobs=self.n_jobs, verbose=bool(self.verbose)
         )
-        S = lle_weights(X, reg=self.lle_reg, neighbors=neighbors)
-        remainder = sp.eye_array(X.shape[0]) - S
-        return sp.csr_array(remainder.T @ remainder)
+        return lle_laplacian(X, neighbors, self.lle_reg)

@@ -6,18 +6,18 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import Selector
-from tamis.graphs import check_affinity, laplacian, lle_weights, nearest_neighbors, neighbor_graph
+from tamis.graphs import check_affinity, laplacian, lle_laplacian, nearest_neighbors, neighbor_graph
 from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.factorization import (
     FactorObjective,
     ReweightedRegression,
     ScaledTable,
+    alternate,
     departure_from_orthogonality,
     loss_smoothing,
     nonnegative_factor,
@@ -25,7 +25,6 @@ from tamis.solvers.factorization import (
     residual_norms,
     reweighted,
     roughness,
-    settled,
     signed_parts,
 )
 from tamis.solvers.l21 import row_norms
@@ -210,15 +209,12 @@ class RUFS(Selector):
         L, labels = self._graph_and_labels(X)
         X = (X[:, ~constant] if constant.any() else X).astype(np.float64, copy=False)
         model = RobustModel(self, X, signed_parts(self.nu * L), labels)
-        objective: list[float] = []
-        for _ in range(self.max_iter):
-            model.update_loadings()
-            model.update_labels()
-            model.update_coef()
-            objective.append(model.objective())
-            if settled(objective, self.tol):
-                break
-        converged = settled(objective, self.tol) or self.tol == 0
+        objective, converged = alternate(
+            (model.update_loadings, model.update_labels, model.update_coef),
+            model.objective,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
         for _ in range(LAST_REGRESSIONS):
             model.update_coef()
         objective[-1] = model.objective()
@@ -231,17 +227,15 @@ class RUFS(Selector):
 
     def _graph_and_labels(self, X: Matrix) -> tuple[SparseMatrix, IntArray]:
         """The local-learning matrix, or the Laplacian of the given graph, and first labels."""
-        verbose = bool(self.verbose)
         if self.affinity is not None:
             graph = check_affinity(self.affinity, X.shape[0])
             L = laplacian(graph)
         else:
-            neighbors = nearest_neighbors(X, self.n_neighbors, n_jobs=self.n_jobs, verbose=verbose)
-            remainder = sp.eye_array(X.shape[0]) - lle_weights(
-                X, reg=self.local_reg, neighbors=neighbors
+            neighbors = nearest_neighbors(
+                X, self.n_neighbors, n_jobs=self.n_jobs, verbose=bool(self.verbose)
             )
-            L = remainder.T @ remainder
-            graph = neighbor_graph(X, self.n_neighbors) if self.init == "spectral" else None
+            L = lle_laplacian(X, neighbors, self.local_reg)
+            graph = neighbor_graph(X, neighbors=neighbors) if self.init == "spectral" else None
         return L, pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
 
 

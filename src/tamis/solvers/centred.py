@@ -19,21 +19,16 @@ class Centred:
         subtracted from every product.
     norm : float or None, default=None
         The Frobenius norm to scale the centred table to; None leaves its scale.
-
-    Attributes
-    ----------
-    scatter : ndarray of shape (n_features,)
-        The diagonal of XᵀX.
     """
 
     def __init__(self, X: Matrix, norm: float | None = None) -> None:
         self.is_sparse = sp.issparse(X)
         self.shape: tuple[int, int] = X.shape
-        self._mean, self.scatter = weighted_moments(X, np.ones(X.shape[0]))
+        self._mean, self._scatter = weighted_moments(X, np.ones(X.shape[0]))
         self._X = self._without_full_columns(X) if self.is_sparse else X - self._mean
         if norm is not None:
-            scale = norm / np.sqrt(self.scatter.sum())
-            self.scatter = self.scatter * scale**2
+            scale = norm / np.sqrt(self._scatter.sum())
+            self._scatter = self._scatter * scale**2
             self._mean = self._mean * scale
             self._X = self._X * scale
 
@@ -69,10 +64,8 @@ class Centred:
         return self._X[:, chosen]
 
     def squared_column_norms(self) -> FloatArray:
-        """Squared lengths of the columns. O(nd)."""
-        if self.is_sparse:
-            return weighted_moments(self._X, np.ones(self.shape[0]))[1]
-        return np.einsum("ij,ij->j", self._X, self._X)
+        """Squared lengths of the columns: the diagonal of XᵀX."""
+        return self._scatter
 
     def gram_of_features(self) -> FloatArray:
         """``XᵀX``, d × d. O(nd²)."""

@@ -16,12 +16,11 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import weighted_moments
+from tamis.columns import row_blocks, weighted_moments
+from tamis.solvers.eigen import SIDE_MAX
 
 Solve = Callable[[FloatArray], FloatArray]
 
-# Beyond this side a dense factorisation in every iteration takes minutes.
-LARGEST_SIDE = 6000
 # Numbers in a block of rows of an n × n Laplacian.
 LAPLACIAN_BLOCK_SIZE = 1 << 21
 
@@ -341,9 +340,8 @@ class GaussianLaplacian:
 
 
 def _laplacian_blocks(n_samples: int) -> Iterator[slice]:
-    step = max(64, LAPLACIAN_BLOCK_SIZE // n_samples)
-    for start in range(0, n_samples, step):
-        yield slice(start, min(start + step, n_samples))
+    at_least_64_rows = max(LAPLACIAN_BLOCK_SIZE, 64 * n_samples)
+    return row_blocks(n_samples, n_samples, block_size=at_least_64_rows)
 
 
 def _own_entries(rows: slice) -> tuple[IntArray, IntArray]:
@@ -378,10 +376,10 @@ def manifold_curvature(
     """
     n, d = X.shape
     side = min(d, n * n_blocks)
-    if side > LARGEST_SIDE:
+    if side > SIDE_MAX:
         raise ValueError(
             f"lam={lam:g} needs a dense factorisation of side {side} in every iteration, more than "
-            f"{LARGEST_SIDE}; set lam=0, or fit on fewer features or samples."
+            f"{SIDE_MAX}; set lam=0, or fit on fewer features or samples."
         )
     if d <= n * n_blocks:
         Q = 2 * lam * manifold_form(X, L)

@@ -317,22 +317,36 @@ class _Implicit:
 
     def inner_solver(self, e: FloatArray) -> Operator:
         """Applies ``(I + eMe)⁻¹``."""
-        shape = (len(e), len(e))
-        operator = LinearOperator(shape, matvec=lambda v: v + e * (self @ (e * v)), dtype=e.dtype)
-        jacobi = 1 / (1 + e * e * self.diagonal)
-        preconditioner = LinearOperator(shape, matvec=lambda v: jacobi * v, dtype=e.dtype)
+        return conjugate_gradients(
+            lambda v: v + e * (self @ (e * v)), 1 / (1 + e * e * self.diagonal)
+        )
 
-        def solve(v: FloatArray) -> FloatArray:
-            if v.ndim == 2:
-                return np.column_stack([solve(column) for column in v.T])
-            solution, failed = cg(operator, v, rtol=1e-12, maxiter=2000, M=preconditioner)
-            if failed:
-                raise np.linalg.LinAlgError(
-                    "conjugate gradients did not converge; try a larger penalty."
-                )
-            return solution
 
-        return solve
+def conjugate_gradients(apply: Operator, preconditioner: FloatArray) -> Operator:
+    """Applies the inverse of a positive definite operator to a vector or to columns.
+
+    Parameters
+    ----------
+    apply : callable
+        The operator.
+    preconditioner : ndarray of shape (size,)
+        About the inverse of its diagonal.
+    """
+    shape = (len(preconditioner),) * 2
+    operator = LinearOperator(shape, matvec=apply, dtype=np.float64)
+    scaling = LinearOperator(shape, matvec=lambda v: preconditioner * v, dtype=np.float64)
+
+    def solve(v: FloatArray) -> FloatArray:
+        if v.ndim == 2:
+            return np.column_stack([solve(column) for column in v.T])
+        solution, failed = cg(operator, v, rtol=1e-12, maxiter=2000, M=scaling)
+        if failed:
+            raise np.linalg.LinAlgError(
+                "conjugate gradients did not converge; try a larger penalty."
+            )
+        return solution
+
+    return solve
 
 
 def _product_diagonal(X: Matrix, A: SparseMatrix) -> FloatArray:

@@ -6,6 +6,7 @@ update serves every method of the family; the other blocks are convex and solved
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,32 @@ NEGLIGIBLE = 1e-100
 def settled(objective: list[float], tol: float) -> bool:
     """Whether the objective fell by no more than `tol` in the last iteration, relative."""
     return tol > 0 and len(objective) > 1 and objective[-2] - objective[-1] <= tol * objective[-1]
+
+
+def alternate(
+    updates: Sequence[Callable[[], None]],
+    objective: Callable[[], float],
+    *,
+    max_iter: int,
+    tol: float,
+) -> tuple[list[float], bool]:
+    """Update the blocks in turn until the objective has settled.
+
+    Returns
+    -------
+    path : list of float
+        The objective after each iteration.
+    converged : bool
+        Always, if `tol` is 0, which asks for `max_iter` iterations.
+    """
+    path: list[float] = []
+    for _ in range(max_iter):
+        for update in updates:
+            update()
+        path.append(objective())
+        if settled(path, tol):
+            break
+    return path, settled(path, tol) or tol == 0
 
 
 def squared_norm(X: Matrix) -> float:

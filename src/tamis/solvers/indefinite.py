@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from scipy.linalg.blas import dsyrk
-from scipy.sparse.linalg import LinearOperator, cg
 
 from tamis._typing import FloatArray
 from tamis.solvers.centred import Centred
@@ -17,6 +16,7 @@ from tamis.solvers.eigen import (
     SIDE_MAX,
     Eigenpairs,
     Operator,
+    conjugate_gradients,
     dense_eigenpairs,
     largest_of_inverse,
 )
@@ -55,7 +55,7 @@ class IndefiniteGram:
 
     def __init__(self, X: Centred) -> None:
         self.X = X
-        self.diagonal = X.scatter
+        self.diagonal = X.squared_column_norms()
         n_samples, self.size = X.shape
         self._gram: Any = None
         self._last: tuple[Any, Any] = (None, None)
@@ -198,7 +198,9 @@ class IndefiniteGram:
     def _inverse_without_downdate(self, diagonal: FloatArray, weight: float) -> Operator:
         """Applies ``(diag(diagonal) + weight·XᵀX)⁻¹``."""
         if self._wide_inverse == "conjugate gradients":
-            return self._conjugate_gradients(diagonal, weight)
+            return conjugate_gradients(
+                lambda v: diagonal * v + weight * self._product(v), 1 / diagonal
+            )
         # With E = diag(1/diagonal): E − E Xᵀ (I/weight + X E Xᵀ)⁻¹ X E.
         capacitance = weight * self.X.gram_of_samples(1 / diagonal)
         capacitance[np.diag_indices_from(capacitance)] += 1
@@ -209,25 +211,6 @@ class IndefiniteGram:
             scaled = V / scale
             inside = scipy.linalg.cho_solve(factor, self.X.times(scaled), check_finite=False)
             return scaled - weight * self.X.transposed_times(inside) / scale
-
-        return solve
-
-    def _conjugate_gradients(self, diagonal: FloatArray, weight: float) -> Operator:
-        shape = (self.size, self.size)
-        operator = LinearOperator(
-            shape, matvec=lambda v: diagonal * v + weight * self._product(v), dtype=np.float64
-        )
-        preconditioner = LinearOperator(shape, matvec=lambda v: v / diagonal, dtype=np.float64)
-
-        def solve(V: FloatArray) -> FloatArray:
-            if V.ndim == 2:
-                return np.column_stack([solve(column) for column in V.T])
-            solution, failed = cg(operator, V, rtol=1e-12, maxiter=2000, M=preconditioner)
-            if failed:
-                raise np.linalg.LinAlgError(
-                    "conjugate gradients did not converge; try a larger penalty."
-                )
-            return solution
 
         return solve
 
