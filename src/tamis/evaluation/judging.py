@@ -22,7 +22,7 @@ __all__ = ["classification_values", "clustering_values", "repeated_kmeans"]
 
 # Neighbours in the graph of a normalised cut.
 N_NEIGHBORS = 5
-# Above this share of stored values a sparse table of few columns is clustered faster as a dense one.
+# Above this share of stored values a sparse table is clustered faster as a dense one.
 DENSE_SHARE = 0.05
 
 
@@ -108,7 +108,7 @@ def classification_values(X: Matrix, y: IntArray, protocol: Protocol) -> dict[st
         "5nn": KNeighborsClassifier(5),
         "svm": LinearSVC(dual="auto", max_iter=5000, random_state=protocol.seed),
     }
-    values = {}
+    values: dict[str, list[float]] = {}
     for name in protocol.classifiers:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the last iterate is judged

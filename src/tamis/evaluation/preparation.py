@@ -66,6 +66,6 @@ def _prepare(
 
 
 def reference_clusters(X: Matrix, n_clusters: int, seed: int) -> IntArray:
-    """A normalised cut of all columns: what a selection has to agree with when there are no labels."""
+    """A normalised cut of all columns, for selections to agree with when there are no labels."""
     graph = neighbor_graph(X, min(5, X.shape[0] - 1))
     return normalized_cut(graph, n_clusters, random_state=seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -116,10 +117,7 @@ def run_selection(
     reference = None
     if y is None or protocol.tuning == "agreement":
         reference = reference_clusters(X, n_classes, protocol.seed)
-    if candidate.method == ALL_FEATURES:
-        counts = [X.shape[1]]
-    else:
-        counts = protocol.counts(X.shape[1])
+    counts = [X.shape[1]] if candidate.method == ALL_FEATURES else protocol.counts(X.shape[1])
     fit_scaling = candidate.scaling or protocol.scaling
     table = prepared(data, fit_scaling, protocol.max_samples, protocol.seed)[0]
     rankings = _Rankings(table, candidate, setting, n_classes)
@@ -157,7 +155,7 @@ def _seed_groups(candidate: Candidate, protocol: Protocol) -> list[tuple[range, 
     bounds = np.linspace(first, last, min(protocol.n_random, protocol.n_repeats) + 1).astype(int)
     return [
         (range(int(low), int(high)), protocol.seed + i)
-        for i, (low, high) in enumerate(zip(bounds[:-1], bounds[1:], strict=True))
+        for i, (low, high) in enumerate(pairwise(bounds))
     ]
 
 

@@ -1,4 +1,4 @@
-"""How long the parts of a run take, kept apart from what it returns: results must repeat exactly."""
+"""How long the parts of a run take, apart from what it returns: that must repeat exactly."""
 
 from __future__ import annotations
 
