@@ -81,5 +81,5 @@ def remembered(X: Matrix, n_neighbors: int, search: Callable[[], Neighbors]) -> 
 def _fingerprint(X: Matrix) -> str:
     digest = hashlib.blake2b(f"{X.shape} {X.dtype} {sp.issparse(X)}".encode(), digest_size=16)
     for part in (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,):
-        digest.update(np.ascontiguousarray(part))
+        digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()
