@@ -26,6 +26,7 @@ __all__ = [
     "TIME_LIMIT",
     "Standing",
     "candidates",
+    "critical_difference_figure",
     "eligible",
     "figures_by_set",
     "ranks",
