@@ -66,14 +66,17 @@ TINY = Experiment(
 
 
 @pytest.fixture(autouse=True)
-def no_sets_of_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def no_sets_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Only the bundled sets are at hand, whatever this machine has."""
-    monkeypatch.setenv("TAMIS_DATA", str(tmp_path / "no data"))
+    monkeypatch.setenv("TAMIS_DATA", str(tmp_path_factory.mktemp("empty")))
     monkeypatch.setattr(datasets, "present", lambda: ("iris", "digits"))
 
 
 def test_an_experiment_end_to_end(tmp_path: Path) -> None:
     outcome = experiments.run(TINY, output=tmp_path, progress=False)
+    assert outcome.data["failures"] == []
     folder = tmp_path / "tiny"
     assert [path.relative_to(folder).as_posix() for path in outcome.files] == [
         "tiny.md",
