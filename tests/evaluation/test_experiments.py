@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tamis import datasets
@@ -19,7 +20,7 @@ from tamis.evaluation.figures import draw
 from tamis.evaluation.files import write_atomically
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.provenance import commit, provenance
-from tamis.evaluation.results import Estimate, Results
+from tamis.evaluation.results import Estimate, Record, Results
 from tamis.evaluation.runs import selection_tasks
 from tamis.evaluation.sweep import SweepError, Task
 from tamis.evaluation.tables import PaperTable
@@ -207,6 +208,48 @@ def test_the_experiments_have_work_for_all_their_sets(name: str) -> None:
     assert {verdict for table in empty for verdict in table.verdicts} == {"no data"}
     named = {name for table in empty for name in (*table.columns, *table.rows)}
     assert named & labels == labels - {"JELSR (Figure 3)"}
+
+
+def made_up(experiment: Experiment) -> Results:
+    """Results of every task of an experiment, as if all sets were at hand."""
+    rng = np.random.default_rng(0)
+    protocol = experiment.quick_protocol
+    measures = [f"{c}_{m}" for c in protocol.clusterers for m in ("acc", "nmi")]
+    records = []
+    for task in experiment.tasks(experiment.sets, protocol):
+        whole = task.key["method"] == "all_features"
+        counts = [9999] if whole else task.arguments["protocol"].n_features
+        rows = [
+            {"n_features": count, "measure": measure, "values": list(rng.random(3))}
+            for count in counts
+            for measure in (*measures, *protocol.classifiers)
+        ]
+        records.append(Record(dict(task.key), rows))
+    return Results(records, protocol.as_dict())
+
+
+@pytest.mark.parametrize(
+    ("name", "stems"),
+    [
+        ("udfs", ["figure_1"]),
+        ("jelsr", ["figure_1", "figure_2", "figure_3"]),
+        ("jdlufs", ["accuracy"]),
+    ],
+)
+def test_results_fill_every_cell_and_draw_every_figure(
+    tmp_path: Path, name: str, stems: list[str]
+) -> None:
+    experiment = experiments.find(name)
+    results = made_up(experiment)
+    for table in experiment.tables(results):
+        assert table.verdicts["no data"] == 0
+        assert len(table.cells) == len(table.rows) * len(table.columns)
+        assert {cell.dataset for cell in table.cells.values()} <= set(experiment.sets)
+    files = experiment.figures(results, tmp_path)
+    assert [path.name for path in files] == [
+        f"{stem}.{e}" for stem in stems for e in ("png", "svg")
+    ]
+    assert all(path.stat().st_size > 10_000 for path in files)
 
 
 @pytest.mark.parametrize(
