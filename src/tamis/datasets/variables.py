@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tamis._typing import Matrix
-from tamis.datasets.entry import DatasetError, Entry, Raw
+from tamis.datasets.records import DatasetError, Entry, Raw
 
 __all__ = ["table_and_classes"]
 
@@ -25,6 +25,10 @@ def table_and_classes(variables: Mapping[str, Any], entry: Entry | None) -> Raw:
     right shape, or number of classes, is preferred to one with the right name alone. A table
     stored features × samples is turned, classes stored as one-hot rows are read.
     """
+    for value in variables.values():
+        if sp.issparse(value) and hasattr(value, "check_format"):
+            # Indices out of range would crash the interpreter as soon as they are used.
+            value.check_format(full_check=True)
     tables = [
         (name, table)
         for name, value in variables.items()
@@ -89,6 +93,10 @@ def _label_vector(value: Any, lengths: tuple[int, int]) -> NDArray[Any] | None:
     """A variable as one label a sample, or None if it cannot be that."""
     if sp.issparse(value) and value.shape[0] * value.shape[1] < 50 * max(lengths):
         value = value.toarray()
+    if isinstance(value, np.ndarray) and value.dtype == object and value.size in lengths:
+        cells = [np.asarray(cell) for cell in value.flat]  # a cell array of names?
+        if all(cell.size == 1 and cell.dtype.kind == "U" for cell in cells):
+            value = np.array([cell.item() for cell in cells])
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "buifSU":
         return None
     if value.size == max(value.shape, default=0):
