@@ -75,7 +75,9 @@ def test_selection_is_written_into_var_of_a_full_copy(path, tmp_path):
 
 
 def test_wrong_names(path):
-    with pytest.raises(TableError, match=r"obs has no column 'celltype'.* did you mean 'cell_type'"):
+    with pytest.raises(
+        TableError, match=r"obs has no column 'celltype'.* did you mean 'cell_type'"
+    ):
         io.read(path, labels="celltype")
     with pytest.raises(TableError, match="there is no 'layers/count' in it"):
         io.read(path, key="layers/count")

@@ -49,14 +49,15 @@ def replacing(path: Path, *, folder: bool = False) -> Iterator[Path]:
 
     On any failure it is removed, and what was at `path` is still there.
     """
-    target = Path(os.path.realpath(path))  # a link stays a link, its file is replaced
+    # A device or a pipe is written through, never replaced; a link stays, its file is replaced.
+    device = path.exists() and not (path.is_file() or path.is_dir())
+    target = path if device else Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise TableError(
             f"{path}: the folder {target.parent} does not exist; create it first (mkdir -p)."
         )
     if target.exists():
         _check_replaceable(path, target, folder)
-    device = target.exists() and not (target.is_file() or target.is_dir())
     parent = Path(tempfile.gettempdir()) if device else target.parent
     # Keeping the name at the end keeps the extension, by which some libraries choose a format.
     beside = parent / f".{secrets.token_hex(4)}.{target.name}"
