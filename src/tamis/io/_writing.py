@@ -29,17 +29,17 @@ def refuse_input_as_output(target: Path, source: Path | None) -> None:
 
 def explain(path: Path, error: Exception) -> TableError:
     """What went wrong on writing, and what to do."""
-    code = getattr(error, "errno", None)
-    if code in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
+    code, text = getattr(error, "errno", None), str(error)
+    if code in (errno.ENOSPC, errno.EDQUOT) or "No space left" in text:
         reason = "no space is left on the disk; make room, or write elsewhere"
     elif code in (errno.EACCES, errno.EPERM, errno.EROFS):
         reason = "writing is not permitted here; choose another folder, or change its rights"
-    elif code == errno.EFBIG:
+    elif code == errno.EFBIG or "File too large" in text:
         reason = "the file would be larger than the system allows; write elsewhere"
-    elif code == errno.EISDIR:
-        reason = "this is a folder; name a file"
+    elif "requested and" in text:  # numpy does not say why
+        reason = "only a part could be written, the disk may be full; make room, or write elsewhere"
     else:
-        reason = f"cannot be written ({error})"
+        reason = f"cannot be written ({error}); write elsewhere"
     return TableError(f"{path}: {reason}. Nothing was written.")
 
 
