@@ -1,0 +1,158 @@
+"""Parquet and Feather (Arrow IPC): read batch by batch into one array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis.io._libraries import need
+from tamis.io._rows import row_values
+from tamis.io._table import (
+    Table,
+    make_table,
+    refuse_missing_columns,
+    refuse_text,
+    set_aside,
+)
+
+# Numbers that are decoded at once, beside the table itself.
+_PART_SIZE = 1 << 20
+
+
+def read_arrow(
+    path: Path, *, format: str, labels: str | None, ids: str | None, key: str | None
+) -> Table:
+    """Read Parquet by parts of row groups, Feather by batches; X is held once, and one part."""
+    if format == "parquet":
+        with need("pyarrow.parquet", "arrow").ParquetFile(path) as file:
+            n_samples = file.metadata.num_rows
+            return _assemble(
+                path, format, file.schema_arrow, n_samples, _parquet(file), labels, ids
+            )
+    pyarrow = need("pyarrow", "arrow")
+    with pyarrow.memory_map(str(path)) as source:
+        file = pyarrow.ipc.open_file(source)
+        return _assemble(
+            path, format, file.schema, _feather_rows(pyarrow, source), _feather(file), labels, ids
+        )
+
+
+def _parquet(file: Any) -> Iterator[tuple[int, Any]]:
+    """Parts of row groups, a few columns at a time, with the row at which each starts."""
+    names = file.schema_arrow.names
+    start = 0
+    for group in range(file.num_row_groups):
+        n_rows = file.metadata.row_group(group).num_rows
+        width = max(1, _PART_SIZE // max(1, n_rows))
+        for first in range(0, len(names), width):
+            part = names[first : first + width]
+            yield start, file.read_row_group(group, columns=part, use_threads=False)
+        start += n_rows
+
+
+def _feather(file: Any) -> Iterator[tuple[int, Any]]:
+    start = 0
+    for i in range(file.num_record_batches):
+        batch = file.get_batch(i)
+        yield start, batch
+        start += batch.num_rows
+
+
+def _feather_rows(pyarrow: Any, source: Any) -> int:
+    """The number of rows, which only the batches tell: one column of each is enough."""
+    options = pyarrow.ipc.IpcReadOptions(included_fields=[0])
+    file = pyarrow.ipc.open_file(source, options=options)
+    return sum(file.get_batch(i).num_rows for i in range(file.num_record_batches))
+
+
+def _assemble(
+    path: Path,
+    format: str,
+    schema: Any,
+    n_samples: int,
+    parts: Iterator[tuple[int, Any]],
+    labels: str | None,
+    ids: str | None,
+) -> Table:
+    # Both are built anew at every access.
+    names, arrow_types = schema.names, schema.types
+    notes = []
+    index = [c for c in (schema.pandas_metadata or {}).get("index_columns", []) if c in names]
+    if ids is None and len(index) == 1 and index[0] != labels:
+        ids = index[0]
+        notes.append(f"The index of the pandas frame, {ids!r}, is taken as row ids.")
+    features, _, _ = set_aside(path, names, labels, ids)
+    types = [_numpy_type(arrow_types[j]) for j in features]
+    text = {
+        names[j]: f"of type {arrow_types[j]}"
+        for j, kind in zip(features, types, strict=True)
+        if kind is None
+    }
+    refuse_text(path, text)
+    dtype = np.result_type(*types) if types else np.dtype(np.float64)
+    X = np.empty((n_samples, len(features)), dtype=dtype)
+    beside: dict[str, list[Any]] = {name: [] for name in (labels, ids) if name is not None}
+    place = {names[j]: k for k, j in enumerate(features)}
+    missing = np.zeros(len(features), dtype=bool)
+    incomplete = np.zeros(n_samples, dtype=bool)
+    for start, part in parts:
+        rows = slice(start, start + part.num_rows)
+        for name, column in zip(part.schema.names, part.columns, strict=True):
+            if name not in place:
+                beside[name] += column.to_pylist()
+            elif column.null_count:
+                missing[place[name]] = True
+                incomplete[rows] |= column.is_null().to_numpy(zero_copy_only=False)
+            else:
+                X[rows, place[name]] = column.to_numpy(zero_copy_only=False)
+    feature_names = [names[j] for j in features]
+    n_incomplete = int(np.count_nonzero(incomplete))
+    refuse_missing_columns(path, np.flatnonzero(missing), feature_names, n_incomplete, n_samples)
+    return make_table(
+        path,
+        format,
+        X,
+        feature_names,
+        labels=None if labels is None else row_values(beside[labels]),
+        ids=None if ids is None else row_values(beside[ids]),
+        labels_name=labels,
+        ids_name=ids,
+        notes=notes,
+    )
+
+
+def _numpy_type(arrow_type: Any) -> Any:
+    """The numpy type of a numeric Arrow column, or None."""
+    types = need("pyarrow.types", "arrow")
+    if types.is_decimal(arrow_type):
+        return np.dtype(np.float64)
+    if (
+        types.is_boolean(arrow_type)
+        or types.is_integer(arrow_type)
+        or types.is_floating(arrow_type)
+    ):
+        return np.dtype(arrow_type.to_pandas_dtype())
+    return None
+
+
+def write_arrow(table: Table, path: Path, *, format: str) -> None:
+    """Write ids, labels and features as columns."""
+    pyarrow = need("pyarrow", "arrow")
+    X = table.X.tocsc() if sp.issparse(table.X) else table.X
+    arrays, names = [], []
+    for name, values in table.beside():
+        arrays.append(pyarrow.array(values.tolist()))
+        names.append(name)
+    for j, name in enumerate(table.feature_names):
+        column = X[:, [j]].toarray().ravel() if sp.issparse(X) else np.ascontiguousarray(X[:, j])
+        arrays.append(pyarrow.array(column))
+        names.append(str(name))
+    frame = pyarrow.Table.from_arrays(arrays, names=names)
+    if format == "parquet":
+        need("pyarrow.parquet", "arrow").write_table(frame, path)
+    else:
+        need("pyarrow.feather", "arrow").write_feather(frame, str(path))
