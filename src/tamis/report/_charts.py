@@ -88,8 +88,13 @@ def short(value: float) -> str:
     if value == 0:
         return "0"
     if 1 <= abs(value) < 1e5 and value == round(value):
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
+        return f"{value:,.0f}".replace("-", "−")
+    return f"{value:.3g}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """A correlation, with the minus sign that texts have."""
+    return f"{value:.2f}".replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -261,7 +266,7 @@ def heat_grid(correlations: FloatArray, names: Sequence[str]) -> Grid:
                 column,
                 row,
                 Shape(signs[int(correlations[row, column] < 0)], "", _shade(levels[row, column])),
-                f"{names[row]} and {names[column]}: r = {correlations[row, column]:.2f}",
+                f"{names[row]} and {names[column]}: r = {signed(correlations[row, column])}",
             )
             for row in range(side)
             for column in range(side)

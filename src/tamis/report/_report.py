@@ -382,6 +382,7 @@ def _environment() -> jinja2.Environment:
     environment.filters.update(
         percent=words.percent,
         short=charts.short,
+        signed=charts.signed,
         count_text=lambda number: f"{number:,}",
         # jinja's own would lower the rest, names included
         capitalize_first=lambda text: text[:1].upper() + text[1:],
