@@ -58,9 +58,7 @@ class Browser:
     def __init__(self, driver: webdriver.Chrome) -> None:
         self.driver = driver
 
-    def open(
-        self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False
-    ) -> None:
+    def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
         """Open a file at a width, with a colour scheme; earlier logs are dropped."""
         self.driver.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride",

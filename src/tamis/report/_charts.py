@@ -67,9 +67,7 @@ def _number(value: float) -> str:
 
 
 def _polyline(xs: Iterable[float], ys: Iterable[float]) -> str:
-    return "M" + "L".join(
-        f"{_number(x)} {_number(y)}" for x, y in zip(xs, ys, strict=True)
-    )
+    return "M" + "L".join(f"{_number(x)} {_number(y)}" for x, y in zip(xs, ys, strict=True))
 
 
 def nice_ticks(low: float, high: float, most: int = 5) -> list[float]:

@@ -234,56 +234,62 @@ def _page(
     views = planar_views(loss.gram, loss.kept_gram)
     objective = np.asarray(getattr(selector, "objective_", ()))
     style, script = _asset("report.css"), _asset("report.js")
-    return _environment().get_template("report.html").render(
-        style=style,
-        script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        method=type(selector).__name__,
-        entry=method_of(selector),
-        n_samples=n_samples,
-        n_features=n_features,
-        n_kept=n_kept,
-        rows=_table_rows(selection, redundancy, stability),
-        bend=bend,
-        score_chart=charts.score_chart(scores, n_kept, bend),
-        barcode=charts.barcode_grid(_mask(selection)),
-        tiles=_tiles(loss, n_kept),
-        redundancy=redundancy,
-        pairs=[
-            (selection.names[left], selection.names[right], value)
-            for left, right, value in redundancy.strongest(5)
-        ],
-        heat=charts.heat_grid(redundancy.correlations, selection.names[redundancy.columns]),
-        groups=groups,
-        views=[
-            (
-                place,
-                view,
-                charts.view_chart(
-                    view, groups, f"{len(sample.rows):,} samples in the plane, {place}."
-                ),
-            )
-            for place, view in zip(
-                (f"all {n_features:,} columns", f"the {n_kept:,} kept"), views, strict=True
-            )
-        ],
-        path_chart=charts.path_chart(objective) if len(objective) else None,
-        n_iter=len(objective),
-        max_iter=getattr(selector, "max_iter", None),
-        stability=stability,
-        frequency_chart=(
-            charts.frequency_chart(stability.frequencies, _mask(selection), len(stability.masks))
-            if stability.value is not None
-            else None
-        ),
-        code=recipe.python_code(selector),
-        parameters=recipe.parameters(selector),
-        versions=recipe.versions(),
-        unseeded=recipe.depends_on_chance(selector),
-        sample=sample,
-        most_listed=MOST_LISTED,
-        **rest,
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            style=style,
+            script=script,
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+            method=type(selector).__name__,
+            entry=method_of(selector),
+            n_samples=n_samples,
+            n_features=n_features,
+            n_kept=n_kept,
+            rows=_table_rows(selection, redundancy, stability),
+            bend=bend,
+            score_chart=charts.score_chart(scores, n_kept, bend),
+            barcode=charts.barcode_grid(_mask(selection)),
+            tiles=_tiles(loss, n_kept),
+            redundancy=redundancy,
+            pairs=[
+                (selection.names[left], selection.names[right], value)
+                for left, right, value in redundancy.strongest(5)
+            ],
+            heat=charts.heat_grid(redundancy.correlations, selection.names[redundancy.columns]),
+            groups=groups,
+            views=[
+                (
+                    place,
+                    view,
+                    charts.view_chart(
+                        view, groups, f"{len(sample.rows):,} samples in the plane, {place}."
+                    ),
+                )
+                for place, view in zip(
+                    (f"all {n_features:,} columns", f"the {n_kept:,} kept"), views, strict=True
+                )
+            ],
+            path_chart=charts.path_chart(objective) if len(objective) else None,
+            n_iter=len(objective),
+            max_iter=getattr(selector, "max_iter", None),
+            stability=stability,
+            frequency_chart=(
+                charts.frequency_chart(
+                    stability.frequencies, _mask(selection), len(stability.masks)
+                )
+                if stability.value is not None
+                else None
+            ),
+            code=recipe.python_code(selector),
+            parameters=recipe.parameters(selector),
+            versions=recipe.versions(),
+            unseeded=recipe.depends_on_chance(selector),
+            sample=sample,
+            most_listed=MOST_LISTED,
+            **rest,
+        )
     )
 
 
