@@ -62,8 +62,8 @@ class EmbeddingDisplay:
             raise ValueError(f'method must be "pca" or "spectral", not {method!r}.')
         if labels is not None:
             labels = check_labels(labels, n_samples)
-        random_state = check_random_state(random_state)
-        rows = np.sort(random_state.permutation(n_samples)[:max_samples])
+        generator: np.random.RandomState = check_random_state(random_state)
+        rows = np.sort(generator.permutation(n_samples)[:max_samples])
         table = selection.X[rows]
         gram = centred_gram(table)
         groups = find_groups(
@@ -72,7 +72,7 @@ class EmbeddingDisplay:
             gram,
             labels=labels,
             n_samples=n_samples,
-            random_state=random_state,
+            random_state=generator,
         )
         before, after = _views(selection, table, gram, method, n_neighbors)
         display = cls(before, aligned(after, before), groups, n_features, len(selection.kept))
