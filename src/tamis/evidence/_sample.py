@@ -57,9 +57,12 @@ def draw_sample(selection: Selection, random_state: np.random.RandomState) -> Sa
     if len(informative) < n_kept:
         informative = np.arange(n_features)
     n_random = N_RANDOM if n_kept < len(informative) else 0
-    random = [
-        np.sort(random_state.choice(informative, n_kept, replace=False)) for _ in range(n_random)
-    ]
+    random: list[IntArray] = []
+    while len(random) < n_random:
+        drawn = np.sort(random_state.choice(informative, n_kept, replace=False))
+        # Where there are few choices the selection itself may come up; it is no rival.
+        if not np.array_equal(drawn, np.sort(selection.kept)):
+            random.append(drawn)
     targets = np.arange(n_features)
     if n_features > MOST_TARGETS:
         targets = np.sort(random_state.choice(n_features, MOST_TARGETS, replace=False))
