@@ -87,12 +87,21 @@ def measure_loss(selection: Selection, sample: Sample) -> Loss:
     s subsets and t predicted columns.
     """
     rows, subsets = sample.rows, sample.subsets
-    projections = [_Projection(selection.columns(rows, subset)) for subset in subsets]
     n_rows = len(rows)
-    total = spread = 0.0
-    explained = np.zeros(len(subsets))
     table = selection.X[rows]
     gram = centred_gram(table)
+    kept_gram = centred_gram(selection.columns(rows, selection.kept))
+    n_neighbors = min(NEIGHBORS, max(1, (n_rows - 1) // 2))
+    truth = _neighbor_mask(gram, n_neighbors)
+    projections, overlap = [], np.empty(len(subsets))
+    for place, subset in enumerate(subsets):
+        chosen = selection.columns(rows, subset)
+        found = _neighbor_mask(centred_gram(chosen), n_neighbors)
+        overlap[place] = np.count_nonzero(truth & found) / truth.sum()
+        projections.append(_Projection(chosen))
+
+    total = spread = 0.0
+    explained = np.zeros(len(subsets))
     targets = table if len(sample.targets) == table.shape[1] else table[:, sample.targets]
     for block in column_blocks(targets):
         total += float(np.vdot(block, block))
@@ -103,15 +112,6 @@ def measure_loss(selection: Selection, sample: Sample) -> Loss:
         for projection in projections:
             projection.learn(block)
     error = np.array([projection.error(spread) for projection in projections])
-
-    n_neighbors = min(NEIGHBORS, max(1, (n_rows - 1) // 2))
-    truth = _neighbor_mask(gram, n_neighbors)
-    overlap = np.array(
-        [
-            np.count_nonzero(truth & _neighbor_mask(projection.gram, n_neighbors)) / truth.sum()
-            for projection in projections
-        ]
-    )
     share = explained / total if total else np.ones(len(subsets))
     relative = np.sqrt(error / spread) if spread else np.zeros(len(subsets))
     return Loss(
@@ -121,7 +121,7 @@ def measure_loss(selection: Selection, sample: Sample) -> Loss:
         n_neighbors,
         len(selection.kept) >= n_rows - 1,
         gram,
-        projections[0].gram,
+        kept_gram,
     )
 
 
@@ -145,7 +145,6 @@ class _Projection:
 
     def __init__(self, chosen: FloatArray) -> None:
         centred = chosen - chosen.mean(axis=0)
-        self.gram = centred @ centred.T
         scaled = centred / _nonzero_deviations(centred)
         self._basis = _left_vectors(scaled)[0]
         self._halves = [_HeldOut(scaled, train, test) for train, test in _halves(len(scaled))]
