@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from tamis import MCFS, UDFS, LaplacianScore, MaxVariance, RandomSubset, report
+from tamis.evidence import Groups, View
 from tamis.graphs import neighbor_graph
 from tamis.registry import METHODS, make
 from tamis.report import _charts as charts
@@ -299,6 +300,19 @@ class TestCharts:
     def test_the_score_curve_keeps_its_ends(self):
         scores = np.random.RandomState(0).rand(5000) + 1
         chart = charts.score_chart(scores, 100, 50)
-        assert chart.x_label == "columns, the best 1,000 of 5,000, best first"
+        assert chart.x_label == "the best 1,000 of 5,000 columns"
         assert [tick.label for tick, _ in chart.marks] == ["kept: 100", "knee: 50"]
         assert chart.shapes[-1].path.startswith("M0 0L")
+
+    def test_far_samples_do_not_press_the_others_together(self):
+        points = np.random.RandomState(0).normal(size=(200, 2))
+        points[:2] = [[1e4, 0], [0, -1e4]]
+        groups = Groups("", ("a",), np.zeros(200, dtype=int))
+        chart = charts.view_chart(View(points), groups, "")
+        assert chart.note == "2 far samples are at the edge."
+        places = np.array(re.findall(r"M(\d+) (\d+)h0", chart.shapes[0].path), dtype=float)
+        assert places.min() >= 25
+        assert places.max() <= 975
+        assert places[2:].std(axis=0).min() > 100
+        calm = charts.view_chart(View(points[2:]), Groups("", ("a",), groups.codes[2:]), "")
+        assert calm.note == ""
