@@ -111,8 +111,8 @@ def selection(
     Notes
     -----
     Large tables are measured on at most 1000 rows and 10,000 predicted columns, and refitted on at
-    most 5000 rows, all drawn at random; the page says so. O(m²d + m·t·k) for m rows, d columns, t predicted and k kept ones, and
-    the time of the refits.
+    most 5000 rows, all drawn at random; the page says so. O(m²d + m·t·k) for m rows, d columns,
+    t predicted and k kept ones, and the time of the refits.
 
     Examples
     --------
