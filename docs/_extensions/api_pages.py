@@ -1,0 +1,116 @@
+"""The reference pages, written from what the modules export: a new name needs no line here."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import tamis
+from sphinx.application import Sphinx
+
+FOLDER = "api"
+# Module, and the title of its page. A module that this version does not have is left out.
+MODULES = {
+    "tamis": "Selectors",
+    "tamis.base": "The contract",
+    "tamis.registry": "The registry of methods",
+    "tamis.metrics": "Metrics",
+    "tamis.graphs": "Sample graphs",
+    "tamis.clustering": "Clustering",
+    "tamis.testing": "Testing a selector",
+    "tamis.datasets": "Data sets",
+    "tamis.io": "Reading and writing tables",
+    "tamis.plots": "Plots",
+    "tamis.report": "The report",
+    "tamis.evaluation": "Evaluation",
+    "tamis.evaluation.experiments": "Experiments of the papers",
+    "tamis.cli": "The command line",
+    "tamis.columns": "Statistics of columns",
+    "tamis.solvers": "Numerical engines",
+}
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """What a module exports: its `__all__`, or else the public functions and classes it defines."""
+    listed = getattr(module, "__all__", None)
+    if listed is not None:
+        return [name for name in listed if not name.startswith("__")]
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and (inspect.isfunction(value) or inspect.isclass(value))
+        and value.__module__ == module.__name__
+    ]
+
+
+def documented_modules() -> Iterator[tuple[str, ModuleType]]:
+    """The modules of this version that have a page, each with its title."""
+    for name, title in MODULES.items():
+        if find_spec(name) is not None:
+            yield title, importlib.import_module(name)
+
+
+def parts_of(module: ModuleType) -> list[ModuleType]:
+    """The module; for a package that exports nothing itself, its public modules."""
+    if public_names(module) or not hasattr(module, "__path__"):
+        return [module]
+    found = pkgutil.iter_modules(module.__path__, f"{module.__name__}.")
+    names = [entry.name for entry in found if not entry.name.rpartition(".")[2].startswith("_")]
+    return [importlib.import_module(name) for name in names]
+
+
+def heading(text: str, line: str) -> str:
+    """A heading in reStructuredText."""
+    return f"{text}\n{line * len(text)}\n"
+
+
+def listing(module: ModuleType) -> str:
+    """The table of a module's public names, each linked to its page."""
+    names = public_names(module)
+    if not names:
+        return ""
+    rows = "\n".join(f"   {module.__name__}.{name}" for name in names)
+    return f".. autosummary::\n   :toctree: generated\n\n{rows}\n"
+
+
+def page_of(title: str, module: ModuleType) -> str:
+    """The page of one module."""
+    parts = parts_of(module)
+    blocks = [heading(title, "="), f"``{module.__name__}``\n", inspect.getdoc(module) or ""]
+    for part in parts:
+        if part is not module:
+            blocks += [heading(f"``{part.__name__}``", "-"), inspect.getdoc(part) or ""]
+        blocks.append(listing(part))
+    return "\n\n".join(blocks)
+
+
+def write_pages(app: Sphinx) -> None:
+    """Write the pages that changed, and take away those of modules that are gone."""
+    folder = Path(app.srcdir) / FOLDER
+    folder.mkdir(exist_ok=True)
+    wanted = {}
+    for title, module in documented_modules():
+        wanted[f"{module.__name__}.rst"] = page_of(title, module)
+    rows = "\n".join(f"   {name.removesuffix('.rst')}" for name in wanted)
+    about = f"Everything that tamis {tamis.__version__} exports, module by module.\n"
+    toctree = f".. toctree::\n   :maxdepth: 1\n\n{rows}\n"
+    wanted["index.rst"] = "\n".join([heading("API reference", "="), about, toctree])
+    for stale in set(folder.glob("*.rst")) - {folder / name for name in wanted}:
+        stale.unlink()
+    for name, text in wanted.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Write the pages before autosummary looks for them."""
+    app.connect("builder-inited", write_pages, priority=100)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
