@@ -145,7 +145,7 @@ def test_blocks_are_found_with_their_language_and_line():
 
 def test_the_failure_of_a_block_names_page_and_line():
     [block] = blocks("# Page\n\n```python\na = 1\nraise ValueError\n```\n")
-    with pytest.raises(ValueError, match="^$") as caught:
+    with pytest.raises(ValueError, match=r"^$") as caught:
         exec(compile("\n" * block.line + block.text, "page.md", "exec"), {})
     assert caught.traceback[-1].lineno + 1 == 5
 
@@ -189,7 +189,9 @@ def test_every_page_can_be_reached_from_the_index():
         for entry in toctrees(page):
             matches = DOCS.glob(f"{entry}.md") if "*" in entry else [DOCS / f"{entry}.md"]
             waiting += [str(match.relative_to(DOCS).with_suffix("")) for match in matches]
-    every = {str(page.relative_to(DOCS).with_suffix("")) for page in pages() if DOCS in page.parents}
+    every = {
+        str(page.relative_to(DOCS).with_suffix("")) for page in pages() if DOCS in page.parents
+    }
     assert every == reached
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import tamis
 from sphinx.application import Sphinx
+
+import tamis
 
 FOLDER = "api"
 # Module, and the title of its page. A module that this version does not have is left out.
