@@ -25,15 +25,17 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "api_pages",
+    "docstrings",
     "mathml",
+    "optional_pages",
 ]
 
 exclude_patterns = ["_build", "**/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]
 default_role = "code"
 nitpicky = False
-# Guides and results that are not written yet are no fault of the site.
-suppress_warnings = ["toc.empty_glob", "config.cache"]
+# Functions among the settings cannot be kept between builds; nothing is lost.
+suppress_warnings = ["config.cache"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

@@ -28,10 +28,12 @@ def test_the_digits_demo_shows_twenty_pixels_of_each_method_and_draws_them(tmp_p
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_example_of_an_own_method_passes_every_check():
+def test_the_example_of_an_own_method_passes_every_check(monkeypatch):
+    pytest.importorskip("matplotlib")
     from tamis.testing import CHECKS
 
-    outcomes = run("own_method.py").splitlines()
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    outcomes = run("gallery/own_method.py").splitlines()
     assert len(outcomes) == len(CHECKS)
     assert sum(line.endswith("passed") for line in outcomes) >= len(CHECKS) - 2
 

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 import tamis
 
@@ -38,10 +39,19 @@ MODULES = {
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """What a module exports: its `__all__`, or else the public functions and classes it defines."""
+    """What a module exports: its `__all__`, or else the public functions and classes it defines.
+
+    A name of another module that has a page is listed there.
+    """
     listed = getattr(module, "__all__", None)
     if listed is not None:
-        return [name for name in listed if not name.startswith("__")]
+        elsewhere = MODULES.keys() - {module.__name__}
+        return [
+            name
+            for name in listed
+            if not name.startswith("__")
+            and getattr(getattr(module, name), "__module__", None) not in elsewhere
+        ]
     return [
         name
         for name, value in vars(module).items()
@@ -51,10 +61,16 @@ def public_names(module: ModuleType) -> list[str]:
     ]
 
 
+def exists(name: str) -> bool:
+    """Whether there is such a module; its package, which may be missing too, is asked first."""
+    package = name.rpartition(".")[0]
+    return (not package or exists(package)) and find_spec(name) is not None
+
+
 def documented_modules() -> Iterator[tuple[str, ModuleType]]:
     """The modules of this version that have a page, each with its title."""
     for name, title in MODULES.items():
-        if find_spec(name) is not None:
+        if exists(name):
             yield title, importlib.import_module(name)
 
 
@@ -92,7 +108,7 @@ def page_of(title: str, module: ModuleType) -> str:
     return "\n\n".join(blocks)
 
 
-def write_pages(app: Sphinx) -> None:
+def write_pages(app: Sphinx, config: Config) -> None:
     """Write the pages that changed, and take away those of modules that are gone."""
     folder = Path(app.srcdir) / FOLDER
     folder.mkdir(exist_ok=True)
@@ -112,6 +128,6 @@ def write_pages(app: Sphinx) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Write the pages before autosummary looks for them."""
-    app.connect("builder-inited", write_pages, priority=100)
+    """Write the pages before Sphinx looks what pages there are."""
+    app.connect("config-inited", write_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,8 +19,8 @@ from tamis.metrics import clustering_accuracy, redundancy
 
 # %%
 # One graph of neighbouring samples serves all methods that read one. Pixels share a unit, so that
-# they need no scaling: standardised, the nearly black edge of the picture would count as much as its
-# middle.
+# they need no scaling: standardised, the nearly black edge of the picture would count as much as
+# its middle.
 
 X, digit = load_digits(return_X_y=True)
 graph = neighbor_graph(X, n_neighbors=5)
