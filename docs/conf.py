@@ -33,7 +33,7 @@ extensions = [
 exclude_patterns = ["_build", "**/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]
 default_role = "code"
-nitpicky = False
+smartquotes = False  # "heat" in a docstring is a value, to be copied
 # Functions among the settings cannot be kept between builds; nothing is lost.
 suppress_warnings = ["config.cache"]
 
@@ -56,11 +56,15 @@ html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {
     "light_css_variables": {
+        "color-api-name": "#0b6e4f",
+        "color-api-pre-name": "#5a6b63",
         "color-brand-primary": "#0b6e4f",
         "color-brand-content": "#0b6e4f",
         "font-stack": "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif",
     },
     "dark_css_variables": {
+        "color-api-name": "#5fd3a6",
+        "color-api-pre-name": "#9fb3aa",
         "color-brand-primary": "#5fd3a6",
         "color-brand-content": "#5fd3a6",
     },
@@ -73,6 +77,7 @@ sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples" / "gallery")],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,

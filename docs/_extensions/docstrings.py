@@ -1,4 +1,4 @@
-"""Docstrings are written for reading in a terminal; what reStructuredText reads otherwise is mended.
+"""Docstrings are written for a terminal; what reStructuredText reads otherwise is mended.
 
 The shape ``(n_iter_,)`` is no link, whatever its underscore means elsewhere.
 """
