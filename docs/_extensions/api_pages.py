@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -75,9 +75,9 @@ def documented_modules() -> Iterator[tuple[str, ModuleType]]:
 
 
 def parts_of(module: ModuleType) -> list[ModuleType]:
-    """The module; for a package that exports nothing itself, its public modules."""
+    """The public modules of a package that exports nothing itself."""
     if public_names(module) or not hasattr(module, "__path__"):
-        return [module]
+        return []
     found = pkgutil.iter_modules(module.__path__, f"{module.__name__}.")
     names = [entry.name for entry in found if not entry.name.rpartition(".")[2].startswith("_")]
     return [importlib.import_module(name) for name in names]
@@ -90,39 +90,42 @@ def heading(text: str, line: str) -> str:
 
 def listing(module: ModuleType) -> str:
     """The table of a module's public names, each linked to its page."""
-    names = public_names(module)
-    if not names:
-        return ""
-    rows = "\n".join(f"   {module.__name__}.{name}" for name in names)
+    rows = "\n".join(f"   {module.__name__}.{name}" for name in public_names(module))
     return f".. autosummary::\n   :toctree: generated\n\n{rows}\n"
 
 
-def page_of(title: str, module: ModuleType) -> str:
-    """The page of one module."""
+def toctree(names: Iterable[str]) -> str:
+    """The list of other pages."""
+    rows = "\n".join(f"   {name}" for name in names)
+    return f".. toctree::\n   :maxdepth: 1\n\n{rows}\n"
+
+
+def pages_of(title: str, module: ModuleType) -> dict[str, str]:
+    """The page of a module, and one for each part of a package of engines, all of it in one place."""
     parts = parts_of(module)
-    blocks = [heading(title, "="), f"``{module.__name__}``\n", inspect.getdoc(module) or ""]
+    listed = toctree(part.__name__ for part in parts) if parts else listing(module)
+    blocks = [heading(title, "="), f"``{module.__name__}``\n", inspect.getdoc(module) or "", listed]
+    pages = {module.__name__: "\n\n".join(blocks)}
     for part in parts:
-        if part is not module:
-            blocks += [heading(f"``{part.__name__}``", "-"), inspect.getdoc(part) or ""]
-        blocks.append(listing(part))
-    return "\n\n".join(blocks)
+        whole = f".. automodule:: {part.__name__}\n   :members:\n"
+        pages[part.__name__] = f"{heading(part.__name__, '=')}\n{whole}"
+    return pages
 
 
 def write_pages(app: Sphinx, config: Config) -> None:
     """Write the pages that changed, and take away those of modules that are gone."""
     folder = Path(app.srcdir) / FOLDER
     folder.mkdir(exist_ok=True)
-    wanted = {}
-    for title, module in documented_modules():
-        wanted[f"{module.__name__}.rst"] = page_of(title, module)
-    rows = "\n".join(f"   {name.removesuffix('.rst')}" for name in wanted)
+    modules = list(documented_modules())
     about = f"Everything that tamis {tamis.__version__} exports, module by module.\n"
-    toctree = f".. toctree::\n   :maxdepth: 1\n\n{rows}\n"
-    wanted["index.rst"] = "\n".join([heading("API reference", "="), about, toctree])
-    for stale in set(folder.glob("*.rst")) - {folder / name for name in wanted}:
+    index = toctree(module.__name__ for _, module in modules)
+    wanted = {"index": "\n".join([heading("API reference", "="), about, index])}
+    for title, module in modules:
+        wanted |= pages_of(title, module)
+    for stale in set(folder.glob("*.rst")) - {folder / f"{name}.rst" for name in wanted}:
         stale.unlink()
     for name, text in wanted.items():
-        path = folder / name
+        path = folder / f"{name}.rst"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 
