@@ -101,7 +101,7 @@ def toctree(names: Iterable[str]) -> str:
 
 
 def pages_of(title: str, module: ModuleType) -> dict[str, str]:
-    """The page of a module, and one for each part of a package of engines, all of it in one place."""
+    """The page of a module; for a package of engines also a page of each, all of it in one place."""
     parts = parts_of(module)
     listed = toctree(part.__name__ for part in parts) if parts else listing(module)
     blocks = [heading(title, "="), f"``{module.__name__}``\n", inspect.getdoc(module) or "", listed]
@@ -122,7 +122,10 @@ def write_pages(app: Sphinx, config: Config) -> None:
     wanted = {"index": "\n".join([heading("API reference", "="), about, index])}
     for title, module in modules:
         wanted |= pages_of(title, module)
-    for stale in set(folder.glob("*.rst")) - {folder / f"{name}.rst" for name in wanted}:
+    # Pages of names, which autosummary writes and never takes away.
+    listed = [f"{m.__name__}.{name}" for _, m in modules for name in public_names(m)]
+    keep = {f"{name}.rst" for name in wanted} | {f"generated/{name}.rst" for name in listed}
+    for stale in set(folder.rglob("*.rst")) - {folder / path for path in keep}:
         stale.unlink()
     for name, text in wanted.items():
         path = folder / f"{name}.rst"
