@@ -101,7 +101,7 @@ def toctree(names: Iterable[str]) -> str:
 
 
 def pages_of(title: str, module: ModuleType) -> dict[str, str]:
-    """The page of a module; for a package of engines also a page of each, all of it in one place."""
+    """The page of a module; for a package of engines also a page of each, all in one place."""
     parts = parts_of(module)
     listed = toctree(part.__name__ for part in parts) if parts else listing(module)
     blocks = [heading(title, "="), f"``{module.__name__}``\n", inspect.getdoc(module) or "", listed]
