@@ -96,7 +96,8 @@ def runnable() -> list[Path]:
 
 
 def run_command(arguments: list[str], where: str) -> None:
-    command = [sys.executable, "-m", "tamis.cli", *arguments]
+    start = "import sys; from tamis.cli import main; sys.exit(main())"  # as the console script
+    command = [sys.executable, "-c", start, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, f"{where}: tamis {shlex.join(arguments)}\n{done.stderr}"
 

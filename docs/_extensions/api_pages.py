@@ -38,6 +38,13 @@ MODULES = {
 }
 
 
+def explains_itself(value: Any) -> bool:
+    """Whether a value has a docstring of ours: an instance of a foreign class has that class's."""
+    if inspect.isclass(value) or inspect.isroutine(value):
+        return True
+    return type(value).__module__.partition(".")[0] in {"tamis", "builtins", "types", "typing"}
+
+
 def public_names(module: ModuleType) -> list[str]:
     """What a module exports: its `__all__`, or else the public functions and classes it defines.
 
@@ -51,6 +58,7 @@ def public_names(module: ModuleType) -> list[str]:
             for name in listed
             if not name.startswith("__")
             and getattr(getattr(module, name), "__module__", None) not in elsewhere
+            and explains_itself(getattr(module, name))
         ]
     return [
         name
