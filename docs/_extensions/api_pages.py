@@ -30,6 +30,7 @@ MODULES = {
     "tamis.io": "Reading and writing tables",
     "tamis.plots": "Plots",
     "tamis.report": "The report",
+    "tamis.evidence": "Evidence for a selection",
     "tamis.evaluation": "Evaluation",
     "tamis.evaluation.experiments": "Experiments of the papers",
     "tamis.cli": "The command line",
