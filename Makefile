@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test browser lint bench clean
+.PHONY: demo test browser lint docs bench clean
 
 demo: $(VENV)/.plot
 	$(BIN)/python examples/digits.py
@@ -21,6 +21,10 @@ lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The site, in docs/_build/html: open index.html. Offline once the tools are installed.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -j auto docs docs/_build/html
+
 # Set TAMIS_DATA to the folder of benchmark sets; cases whose set is missing are left out.
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
@@ -33,4 +37,4 @@ $(VENV)/.%: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) build dist demo docs/_build docs/api docs/gallery

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tamis.testing import CHECKS
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -28,12 +32,45 @@ def test_the_digits_demo_shows_twenty_pixels_of_each_method_and_draws_them(tmp_p
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_example_of_an_own_method_passes_every_check():
-    from tamis.testing import CHECKS
+@pytest.fixture
+def gallery(monkeypatch):
+    """Run a script of the gallery here, and return the figure that it shows last."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
 
-    outcomes = run("own_method.py").splitlines()
-    assert len(outcomes) == len(CHECKS)
-    assert sum(line.endswith("passed") for line in outcomes) >= len(CHECKS) - 2
+    def run_script(script: Path):
+        shown = []
+        monkeypatch.setattr(pyplot, "show", lambda: shown.append(pyplot.gcf()))
+        runpy.run_path(str(script), run_name="__main__")
+        assert shown, f"{script.name} shows no picture"
+        return shown[-1]
+
+    yield run_script
+    pyplot.close("all")
+
+
+GALLERY = sorted((EXAMPLES / "gallery").glob("*.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+def test_a_gallery_script_ends_in_a_picture(script, gallery, capsys):
+    figure = gallery(script)
+    assert figure.axes
+    assert all(axis.has_data() for axis in figure.axes)
+    if script.stem == "own_method":
+        outcomes = capsys.readouterr().out.splitlines()
+        assert len(outcomes) == len(CHECKS)
+        assert sum(line.endswith("passed") for line in outcomes) >= len(CHECKS) - 2
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+def test_a_gallery_script_has_a_title_and_cells(script):
+    text = script.read_text("utf-8")
+    title, line = ast.get_docstring(ast.parse(text)).splitlines()[:2]
+    assert line == "=" * len(title)
+    assert "\n# %%\n" in text
 
 
 def test_the_margin_example_draws_the_figure_and_judges_a_set(tmp_path):

@@ -118,7 +118,7 @@ def combination(weights: FloatArray, rows: FloatArray) -> FloatArray:
 
 
 def scale_factors(norms: FloatArray, n_selected: int) -> FloatArray:
-    """The σ that minimises ``Σ v_k² / σ_k`` for given |v_k|: ``min(1, |v_k| / τ)``, Σσ = m.
+    """The σ that minimises ``Σ v_k² / σ_k`` for given ``|v_k|``: ``min(1, |v_k| / τ)``, Σσ = m.
 
     Where fewer than m features are in use, the others share what is left of m equally.
     O(d log d).

@@ -1,0 +1,57 @@
+"""
+A selector of your own
+======================
+
+A method is a class with ``fit``: check the input, compute scores, hand them over. The rest of the
+contract (ranking, selection, column names, pipelines) comes with the base class.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.datasets import load_wine
+
+from tamis import Selector
+from tamis.columns import extent
+from tamis.testing import check_selector
+
+# %%
+# This one prefers columns of a wide range. ``_check_input`` refuses what no method can use and
+# finds the constant columns; ``_set_scores`` puts those last and ranks.
+
+
+class RangeScore(Selector):
+    """Rank features by the width of their range."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Compute the ranges; `y` is ignored."""
+        X, constant = self._check_input(X)
+        lowest, highest = extent(X)
+        return self._set_scores(highest - lowest, constant)
+
+
+# %%
+# Does it keep the contract? ``check_selector`` runs scikit-learn's checks and the invariances of
+# our field. A check that fails raises, and says what broke.
+
+for check, outcome in check_selector(RangeScore()).items():
+    print(f"{check:28}{outcome}")
+
+# %%
+# And what does it keep? Of the chemistry of wines, the columns in the largest unit: a range, like a
+# variance, is only as good as the units are comparable.
+
+X = load_wine(as_frame=True).data
+scores = RangeScore().fit(X).scores_
+order = np.argsort(scores)
+figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
+axis.barh(X.columns[order], scores[order], color="#0b6e4f")
+axis.set_xscale("log")
+axis.set_xlabel("range, in each column's own unit (logarithmic)")
+axis.set_title("RangeScore on unscaled wines")
+plt.show()
