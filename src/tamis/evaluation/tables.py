@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -45,6 +45,8 @@ class Cell:
         Half the last digit that the paper prints: nearer than this nobody can tell figures apart.
     larger_is_better : bool
         False for a cost, such as an error rate.
+    dataset : str
+        The set that the figure is of, by its registered name; "" if it is of several.
     """
 
     ours: Estimate | None = None
@@ -52,6 +54,7 @@ class Cell:
     paper_sd: float | None = None
     resolution: float = 0.0
     larger_is_better: bool = True
+    dataset: str = ""
 
     @property
     def tolerance(self) -> float:
@@ -137,6 +140,21 @@ class PaperTable:
     def verdicts(self) -> Counter[str]:
         """How often each verdict was given."""
         return Counter(cell.verdict for cell in self.cells.values())
+
+    def restricted(self, sets: Collection[str]) -> PaperTable | None:
+        """The table without the rows and columns that are only of other sets; None if all are."""
+        wanted = {
+            place: cell
+            for place, cell in self.cells.items()
+            if not cell.dataset or cell.dataset in sets
+        }
+        if len(wanted) == len(self.cells):
+            return self
+        if not wanted:
+            return None
+        rows = [row for row in self.rows if any(row == place[0] for place in wanted)]
+        columns = [name for name in self.columns if any(name == place[1] for place in wanted)]
+        return replace(self, rows=rows, columns=columns, cells=wanted)
 
     def text(self) -> str:
         """Aligned plain text: ours, the paper's and the verdict below one another."""

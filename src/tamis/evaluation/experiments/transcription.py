@@ -33,9 +33,11 @@ class Printed:
     sd: float | None = None
     resolution: float = 0.0
 
-    def beside(self, ours: Estimate | None, *, larger_is_better: bool = True) -> Cell:
+    def beside(
+        self, ours: Estimate | None, *, dataset: str = "", larger_is_better: bool = True
+    ) -> Cell:
         """A cell with our figure and this one."""
-        return Cell(ours, self.mean, self.sd, self.resolution, larger_is_better)
+        return Cell(ours, self.mean, self.sd, self.resolution, larger_is_better, dataset)
 
 
 NOTHING = Printed()  #: a method or number that the paper does not report
