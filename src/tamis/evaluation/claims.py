@@ -10,7 +10,7 @@ import numpy as np
 from tamis.evaluation.results import Estimate, Results
 from tamis.evaluation.tables import Cell, PaperTable
 
-__all__ = ["Claim", "Figure", "claims_table", "not_below", "outcomes_over"]
+__all__ = ["Claim", "Figure", "claims_table", "mean_of", "not_below", "outcomes_over"]
 
 #: ``figure(results, set)``: one figure of ours, None if it was not measured.
 Figure = Callable[[Results, str], float | None]
@@ -39,7 +39,7 @@ class Claim:
         """The share of comparisons that hold; the paper's figure is all of them."""
         outcomes = np.asarray(self.outcomes(results, name), dtype=float)
         if outcomes.size == 0:
-            return Cell()
+            return Cell(dataset=name)
         # The comparisons are not repeats of one measurement: their share has no deviation within
         # which "nearly always" could pass for "always".
         share = Estimate(
@@ -51,7 +51,7 @@ class Claim:
             n_features=None,
             parameters={},
         )
-        return Cell(share, paper=1.0)
+        return Cell(share, paper=1.0, dataset=name)
 
 
 def claims_table(
@@ -88,6 +88,16 @@ def claims_table(
         note=note,
         decimals=0,
     )
+
+
+def mean_of(label: str, measure: str, n_features: int | None = None) -> Figure:
+    """The mean of a measure, at a number of features or, for None, at the best of them."""
+
+    def figure(results: Results, name: str) -> float | None:
+        found = results.estimate(name, label, measure, n_features=n_features)
+        return None if found is None else found.mean
+
+    return figure
 
 
 def outcomes_over(

@@ -107,9 +107,9 @@ def _kmeans_of_laplacian(X: Matrix, n_clusters: int, n_selected: int) -> Cluster
 
 
 def _margin_of_all(X: Matrix, n_clusters: int, n_selected: int, **settings: Any) -> Clusterer:
-    return lambda seed: (
-        MaximumMarginClustering(n_clusters, random_state=seed, **settings).fit_predict(X)
-    )
+    return lambda seed: MaximumMarginClustering(
+        n_clusters, random_state=seed, **settings
+    ).fit_predict(X)
 
 
 def _margin_of_laplacian(X: Matrix, n_clusters: int, n_selected: int, **settings: Any) -> Clusterer:
@@ -118,9 +118,7 @@ def _margin_of_laplacian(X: Matrix, n_clusters: int, n_selected: int, **settings
 
 
 def _mixture(X: Matrix, n_clusters: int, n_selected: int) -> Clusterer:
-    return lambda seed: (
-        FSGMM(n_selected, n_clusters=n_clusters, random_state=seed).fit(X).labels_
-    )
+    return lambda seed: FSGMM(n_selected, n_clusters=n_clusters, random_state=seed).fit(X).labels_
 
 
 def _margin_selection(X: Matrix, n_clusters: int, n_selected: int, **settings: Any) -> Clusterer:
