@@ -176,7 +176,7 @@ def test_a_large_set_is_run_less_often_and_its_mixture_learned_from_a_sample():
     assert case.seeds(Protocol(n_repeats=10, seed=5)) == range(5, 8)
     assert CASES["digits1v7"].seeds(Protocol(n_repeats=10)) == range(10)
     tasks = {task.key["label"]: task for task in m3fs.tasks(["mnist_0123"], ONCE)}
-    assert tasks["FSGMM"].key["parameters"] == {"n_learned": 3000}
+    assert tasks["FSGMM"].key["parameters"] == {"n_learned": 1000}
 
 
 @pytest.mark.parametrize("method", ["all_features", "laplacian_score+margin", "margin", "m3fs"])
