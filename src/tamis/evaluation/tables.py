@@ -247,7 +247,7 @@ class PaperTable:
 
 def summary(tables: Iterable[PaperTable]) -> Counter[str]:
     """Verdicts of several tables together, every kind present even when never given."""
-    total = Counter(dict.fromkeys(VERDICTS, 0))
+    total: Counter[str] = Counter(dict.fromkeys(VERDICTS, 0))
     for table in tables:
         total.update(table.verdicts)
     return total

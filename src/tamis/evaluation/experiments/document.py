@@ -17,9 +17,9 @@ from tamis.evaluation.tables import PaperTable, markdown_text, summary
 __all__ = ["Document"]
 
 _LEGEND = (
-    "Each cell has our mean ± standard deviation, the paper's figure below, and a verdict: reproduced "
-    "(apart by no more than the larger of the two standard deviations), better, lower, no data, or – "
-    "where the paper has no figure."
+    "Each cell has our mean ± standard deviation, the paper's figure below, and a verdict: "
+    "reproduced (apart by no more than the larger of the two standard deviations), better, lower, "
+    "no data, or – where the paper has no figure."
 )
 _WIDTH = 100
 
@@ -105,7 +105,9 @@ class Document:
 
     def _title(self) -> str:
         name = self.experiment.name
-        return f"{name}: our figures beside the paper's" + (" (quick version)" if self.quick else "")
+        return f"{name}: our figures beside the paper's" + (
+            " (quick version)" if self.quick else ""
+        )
 
     def _verdict_words(self) -> str:
         words = {"–": "without a figure of the paper"}
