@@ -345,6 +345,7 @@ def figures(results: Results, folder: Path) -> list[Path]:
 _PROTOCOL = Protocol(
     scaling="columns",
     n_features=(10, 16, 20, 50),
+    kmeans_init="k-means++",
     n_init=10,
     n_repeats=10,
     tuning="oracle",
