@@ -153,8 +153,8 @@ class Results:
         measure: str,
         n_features: int | None,
         parameters: Mapping[str, Any] | None = None,
-    ) -> FloatArray | None:
-        """What one setting scored, a value for each clustering or fold; None if it was not run.
+    ) -> FloatArray:
+        """What one setting scored, a value for each clustering or fold; empty if it was not run.
 
         Of all features there is one number only, whatever `n_features` says.
         """
@@ -165,7 +165,7 @@ class Results:
                 anywhere = record.key.get("method") == "all_features" or n_features is None
                 if row["measure"] == measure and (anywhere or row["n_features"] == n_features):
                     return np.array(row["values"])
-        return None
+        return np.empty(0)
 
     def estimate(
         self,

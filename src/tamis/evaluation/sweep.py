@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import signal
@@ -75,8 +74,8 @@ def sweep(
     progress : bool, default=False
         Whether to show a bar with the time left, on a terminal.
     time_limit : float or None, default=None
-        Seconds that a run may take (on systems with SIGALRM). One that takes longer is recorded
-        as failed; so is one that raises an error.
+        Seconds of processor time that a run may take (where the system has such a clock, as Linux
+        and macOS do). One that takes longer is recorded as failed; so is one that raises an error.
 
     Returns
     -------
@@ -154,20 +153,21 @@ class _TimeLimitError(Exception):
 @contextmanager
 def _alarm(seconds: float | None) -> Iterator[None]:
     main = threading.current_thread() is threading.main_thread()
-    if seconds is None or not hasattr(signal, "SIGALRM") or not main:
+    if seconds is None or not hasattr(signal, "setitimer") or not main:
         yield
         return
 
     def stop(*_: Any) -> None:
-        raise _TimeLimitError(f"took longer than the limit of {seconds:g} s")
+        raise _TimeLimitError(f"took longer than the limit of {seconds:g} s of processor time")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(math.ceil(seconds))
+    # The clock of the processor: what else the machine does must not decide what fails.
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 _watched: set[int] = set()
