@@ -38,6 +38,7 @@ SHOWN = (20, 50, 100)
 GAMMAS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
 PROJECTED, N_PROJECTED = "msrc_v1", 30
 INSENSITIVE = 0.05  # what "not very sensitive" is taken to mean
+MUCH_BETTER = 0.05  # and "much better", of a silhouette
 
 CANDIDATES = (
     Candidate("MaxVar", "max_variance"),
@@ -118,16 +119,18 @@ def _insensitive(results: Results, name: str) -> list[bool]:
 
 
 def _parts_better(
-    firsts: Sequence[str], others: Sequence[str]
+    firsts: Sequence[str], others: Sequence[str], by: float = 0.0
 ) -> Callable[[Results, str], list[bool]]:
-    """Whether the planes of some part the classes no worse than those of others."""
+    """Whether the planes of some part the classes better than those of others, by so much."""
 
     def outcomes(results: Results, name: str) -> list[bool]:
         pairs = [
             (separation(results, name, first), separation(results, name, other))
             for first, other in product(firsts, others)
         ]
-        return [one.mean >= two.mean for one, two in pairs if one is not None and two is not None]
+        return [
+            one.mean >= two.mean + by for one, two in pairs if one is not None and two is not None
+        ]
 
     return outcomes
 
@@ -147,8 +150,8 @@ CLAIMS = (
     Claim("More features are better: the most against the fewest", _more_is_better, _ALL_SETS),
     Claim("TRACK within 5 points of its best γ", _insensitive, _ALL_SETS),
     Claim(
-        "Figure 1: TRACK parts the classes better than the others",
-        _parts_better(("TRACK",), (*COMPETITORS, "All features")),
+        "Figure 1: TRACK much better than the others",
+        _parts_better(("TRACK",), (*COMPETITORS, "All features"), MUCH_BETTER),
         (PROJECTED,),
     ),
     Claim(
@@ -172,8 +175,8 @@ def tables(results: Results) -> list[PaperTable]:
         SETS,
         title="What the paper says in words: comparisons in which it holds, %",
         note=f"A comparison is of means, at one number of features (of {NUMBERS[0]} to "
-        f"{NUMBERS[-1]}), by one of ACC, NMI and purity. The five points of γ are our reading of "
-        "'not very sensitive'.",
+        f"{NUMBERS[-1]}), by one of ACC, NMI and purity. The thresholds are ours: five points "
+        "for 'not very sensitive' to γ; 0.05 of the silhouette for 'much better' in Figure 1.",
     )
     clusterings = [
         _clustering_table(results, name, FIRST_CLUSTERING + place)
