@@ -99,14 +99,17 @@ def _beats_all_features(results: Results, name: str) -> list[bool]:
 
 
 def _more_is_better(results: Results, name: str) -> list[bool]:
-    """By each measure and method, whether the most features are not below the fewest."""
+    """By each measure, whether with most methods the most features are not below the fewest."""
     numbers = [number for number in results.counts(name) if number in NUMBERS]
-    if len(numbers) < 2:
-        return []
-    return outcomes_over(
-        not_below(mean_of(label, measure, numbers[-1]), mean_of(label, measure, numbers[0]))
-        for label, measure in product((*COMPETITORS, "TRACK"), MEASURES)
-    )(results, name)
+    found = []
+    for measure in MEASURES:
+        outcomes = outcomes_over(
+            not_below(mean_of(label, measure, numbers[-1]), mean_of(label, measure, numbers[0]))
+            for label in (*COMPETITORS, "TRACK")
+            if len(numbers) > 1
+        )(results, name)
+        found += [2 * sum(outcomes) > len(outcomes)] if outcomes else []
+    return found
 
 
 def _insensitive(results: Results, name: str) -> list[bool]:
@@ -147,7 +150,7 @@ CLAIMS = (
         _above("MCFS", [label for label in COMPETITORS if label != "MCFS"]),
         _ALL_SETS,
     ),
-    Claim("More features are better: the most against the fewest", _more_is_better, _ALL_SETS),
+    Claim("Most methods are better with the most than with the fewest", _more_is_better, _ALL_SETS),
     Claim("TRACK within 5 points of its best γ", _insensitive, _ALL_SETS),
     Claim(
         "Figure 1: TRACK much better than the others",
