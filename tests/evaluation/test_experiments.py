@@ -17,7 +17,7 @@ from tamis.evaluation.experiments.assembly import cells_beside, curves
 from tamis.evaluation.experiments.base import Experiment
 from tamis.evaluation.experiments.transcription import transcribe
 from tamis.evaluation.figures import draw
-from tamis.evaluation.files import write_atomically
+from tamis._files import write_atomically
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.provenance import commit, provenance
 from tamis.evaluation.results import Estimate, Record, Results

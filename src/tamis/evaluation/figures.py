@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tamis.evaluation.files import write_atomically
+from tamis._files import write_atomically
 
 __all__ = ["Bars", "Curves", "HeatMap", "Series", "draw", "require_matplotlib", "save"]
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from tamis._files import write_atomically
 from tamis.evidence import (
     Selection,
     Stability,
@@ -24,7 +25,6 @@ from tamis.evidence import (
 )
 from tamis.evidence._groups import check_labels
 from tamis.report import _words as words
-from tamis.report._files import write_whole
 from tamis.report._page import image_figure, render
 
 # What refits for the stability may cost: numbers and rows of a subsample, and seconds in all.
@@ -52,7 +52,15 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page to a file, whole or not at all, and return its path."""
-        return write_whole(path, self.html)
+        target = Path(path)
+        if not target.parent.is_dir():
+            raise FileNotFoundError(
+                f"There is no folder {target.parent}; make it, or save the report elsewhere."
+            )
+        if target.is_dir():
+            raise IsADirectoryError(f"{target} is a folder; name a file in it.")
+        write_atomically(target, self.html)
+        return target
 
     def _repr_html_(self) -> str:
         # Sandboxed: in a notebook the page's script runs, but cannot reach the notebook.
