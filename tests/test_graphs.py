@@ -904,3 +904,21 @@ def test_the_laplacian_of_reconstruction_is_that_of_its_weights():
     L = lle_laplacian(X, neighbors, 0.01)
     np.testing.assert_allclose(L.toarray(), remainder.T @ remainder, atol=1e-12)
     np.testing.assert_allclose(L.sum(axis=1), 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_thin_graphs_on_which_lanczos_does_not_converge(columns):
+    """A long chain, and a ribbon: eigenvalues crowd next to zero."""
+    n_samples = 2000
+    rng = np.random.default_rng(0)
+    X = np.linspace(0, 1, n_samples)[:, None] + 1e-5 * rng.standard_normal((n_samples, 1))
+    if columns == 2:
+        X = np.hstack([X, 1e-3 * rng.random((n_samples, 1))])
+    affinity = neighbor_graph(X, 3, weights="binary")
+    assert n_components(affinity) == 1
+    values, vectors = laplacian_eigenvectors(affinity, 6)
+    L = normalized_laplacian(affinity)
+    expected = scipy.linalg.eigh(L.toarray(), eigvals_only=True, subset_by_index=(1, 6))
+    np.testing.assert_allclose(values, expected, rtol=1e-6, atol=1e-13)
+    np.testing.assert_allclose(L @ vectors, vectors * values, atol=1e-10)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-10)

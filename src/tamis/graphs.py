@@ -22,7 +22,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from sklearn.preprocessing import normalize
 
 from tamis._neighbor_memory import shared_neighbors
@@ -57,6 +57,10 @@ Symmetry = Literal["max", "mean", "min"]
 
 # Below this many samples a dense eigensolver is faster than Lanczos, and always converges.
 DENSE_EIGEN_MAX = 400
+# Lanczos that has not found the eigenvectors after so many restarts meets a clustered spectrum.
+LANCZOS_RESTARTS = 300
+# What is added to the Laplacian before it is inverted: less than the eigenvalues to be told apart.
+INVERSE_SHIFT = 1e-6
 # Edges of less relative weight do not count for the eigenvectors.
 NEGLIGIBLE_WEIGHT = 1e-8
 
@@ -410,7 +414,8 @@ def laplacian_eigenvectors(
 
     Notes
     -----
-    O(nnz) a Lanczos step, O(n·n_vectors) memory; a dense solver for small graphs.
+    O(nnz) a Lanczos step, O(n·n_vectors) memory; a dense solver for small graphs. Where Lanczos
+    does not converge (chains and other thin graphs), it works on a sparse factor of the Laplacian.
     """
     affinity = _without_negligible_edges(affinity)
     degree = degrees(affinity)
@@ -511,15 +516,46 @@ def _smoothest(
         def apply(v: FloatArray) -> FloatArray:
             return similarity @ v - 2.5 * (null_space @ (null_space.T @ v))
 
-        values, vectors = _largest_with_copies(apply, n_samples, n_vectors)
+        try:
+            values, vectors = _largest_with_copies(apply, n_samples, n_vectors)
+        except ArpackNoConvergence:
+            vectors = _smoothest_by_inverse(similarity, null_space, n_vectors)
+            values = np.einsum("ij,ij->j", vectors, similarity @ vectors)
     order = np.argsort(-values)
     return (1 - values[order]).clip(0, 2), vectors[:, order]
 
 
+def _smoothest_by_inverse(
+    similarity: SparseMatrix, null_space: SparseMatrix, n_vectors: int
+) -> FloatArray:
+    """The eigenvectors that follow the null space, by Lanczos on the inverse of the Laplacian.
+
+    Graphs like chains (of samples with few distinct columns) have many eigenvalues next to zero,
+    which Lanczos on the Laplacian itself does not tell apart. Their factors have little fill-in.
+    """
+    n_samples = similarity.shape[0]
+    laplacian_ = sp.identity(n_samples, format="csc") - sp.csc_matrix(similarity)
+    factor = splu(sp.csc_matrix(laplacian_ + INVERSE_SHIFT * sp.identity(n_samples)))
+
+    def without_null_space(v: FloatArray) -> FloatArray:
+        return v - null_space @ (null_space.T @ v)
+
+    def apply(v: FloatArray) -> FloatArray:
+        return INVERSE_SHIFT * without_null_space(factor.solve(without_null_space(v)))
+
+    return _largest_with_copies(apply, n_samples, n_vectors, relative=True)[1]
+
+
 def _largest_with_copies(
-    apply: Callable[[FloatArray], FloatArray], size: int, n_vectors: int
+    apply: Callable[[FloatArray], FloatArray],
+    size: int,
+    n_vectors: int,
+    *,
+    relative: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """The largest eigenpairs of an operator with eigenvalues in [-1.5, 1], copies included.
+
+    Eigenvalues within 1e-9, or within that share of them if `relative`, count as copies.
 
     Lanczos from one vector may miss copies of a multiple eigenvalue. What it found is pushed below
     all others, and the search goes on while something larger than the smallest found remains.
@@ -539,9 +575,11 @@ def _largest_with_copies(
             which="LA",
             v0=rng.standard_normal(size),
             ncv=min(size, max(2 * n_more + 1, 40)),
+            maxiter=LANCZOS_RESTARTS,
         )
         complete = len(values) == n_vectors
-        if complete and more_values.max() <= values.min() + 1e-9:
+        slack = 1e-9 * (values.min() if complete and relative else 1)
+        if complete and more_values.max() <= values.min() + slack:
             return values, vectors
         values = np.concatenate([values, more_values])
         vectors = np.linalg.qr(np.hstack([vectors, more_vectors]))[0]
