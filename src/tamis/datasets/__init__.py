@@ -1,0 +1,26 @@
+"""The sets of the papers and the usual ones of the field: found, fetched, checked.
+
+>>> from tamis import datasets
+>>> datasets.load("iris").X.shape
+(150, 4)
+"""
+
+from tamis.datasets.checksum import checksum
+from tamis.datasets.entry import Dataset, DatasetError, DatasetWarning, Download, Entry, Recipe
+from tamis.datasets.loading import load, present
+from tamis.datasets.registry import entry, markdown, names
+
+__all__ = [
+    "Dataset",
+    "DatasetError",
+    "DatasetWarning",
+    "Download",
+    "Entry",
+    "Recipe",
+    "checksum",
+    "entry",
+    "load",
+    "markdown",
+    "names",
+    "present",
+]

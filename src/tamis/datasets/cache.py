@@ -1,0 +1,99 @@
+"""Downloads into a cache that never holds half a file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import pooch
+import scipy.sparse as sp
+
+from tamis.datasets.entry import DatasetError, Raw
+
+__all__ = ["cache_folder", "cached_file", "fetch", "store"]
+
+_WORK_PREFIX = ".download-"
+_ABANDONED_AFTER = 24 * 3600.0
+
+
+def cache_folder() -> Path:
+    """Where downloaded sets are kept: ``TAMIS_CACHE``, else the user's cache folder."""
+    chosen = os.environ.get("TAMIS_CACHE")
+    return Path(chosen).expanduser() if chosen else Path(pooch.os_cache("tamis")) / "datasets"
+
+
+def cached_file(name: str) -> Path:
+    """The file of the cache that holds, or will hold, a set."""
+    return cache_folder() / f"{name}.npz"
+
+
+class WorkFolder:
+    """A folder inside the cache for one download; gone afterwards, whatever happens.
+
+    Files become visible only by a rename from here. A process that is killed leaves its folder
+    behind; nothing reads it, and a later download removes it once it is a day old.
+    """
+
+    def __enter__(self) -> Path:
+        cache = cache_folder()
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            _remove_abandoned(cache)
+            self.path = Path(tempfile.mkdtemp(prefix=_WORK_PREFIX, dir=cache))
+        except OSError as error:
+            raise DatasetError(
+                f"Cannot write to the cache folder {cache} ({error.strerror}); set TAMIS_CACHE to "
+                "a folder that can be written."
+            ) from error
+        return self.path
+
+    def __exit__(self, *error: object) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _remove_abandoned(cache: Path) -> None:
+    oldest = time.time() - _ABANDONED_AFTER
+    for folder in cache.glob(f"{_WORK_PREFIX}*"):
+        with suppress(FileNotFoundError):  # another process may be clearing up as well
+            if folder.stat().st_mtime < oldest:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def fetch(addresses: Sequence[str], folder: Path) -> list[Path]:
+    """Download files into a folder, each under the last part of its address."""
+    download = pooch.HTTPDownloader(timeout=60)
+    paths = []
+    for address in addresses:
+        path = folder / PurePosixPath(unquote(urlsplit(address).path)).name
+        download(address, str(path), None)
+        paths.append(path)
+    return paths
+
+
+def store(raw: Raw, name: str, work_folder: Path) -> Path:
+    """Write a set into the cache: whole, or not at all."""
+    if sp.issparse(raw.X):
+        X = raw.X.tocsr()
+        arrays = {
+            "X_data": X.data,
+            "X_indices": X.indices,
+            "X_indptr": X.indptr,
+            "X_shape": np.array(X.shape),
+        }
+    else:
+        arrays = {"X": raw.X}
+    beside = work_folder / f"{name}.npz"
+    with open(beside, "wb") as file:
+        np.savez_compressed(file, y=raw.y, **arrays)  # type: ignore[arg-type]
+        file.flush()
+        os.fsync(file.fileno())
+    target = cached_file(name)
+    os.replace(beside, target)
+    return target

@@ -1,0 +1,181 @@
+"""Readers of .npz, .mat, .h5 and .csv. None of them runs what a file contains."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+from tamis.datasets.entry import DatasetError, Entry, Raw
+from tamis.datasets.variables import table_and_classes
+
+__all__ = ["SUFFIXES", "read"]
+
+_CLASS_COLUMNS = ("class", "label", "y", "target")
+
+
+def read(path: Path, entry: Entry | None = None) -> Raw:
+    """Read a set from a file; the ending tells the format.
+
+    Parameters
+    ----------
+    path : Path
+        A file ending in one of ``SUFFIXES``.
+    entry : Entry, optional
+        What the file should hold: helps to tell which of several variables is meant.
+
+    Raises
+    ------
+    DatasetError
+        One line with the file's name: unreadable, cut off, not a table of finite numbers.
+    """
+    try:
+        raw = _READERS[path.suffix.lower()](path, entry)
+        return _checked(raw)
+    except DatasetError as error:
+        raise DatasetError(f"{path} cannot be used: {error}.") from error
+    except MemoryError:
+        raise
+    except Exception as error:
+        # Parsers of damaged bytes fail in every way there is: zlib, zip, struct, key, type errors.
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DatasetError(
+            f"{path} cannot be read, it is damaged or cut off ({reason}); delete it or get it anew."
+        ) from error
+
+
+def _checked(raw: Raw) -> Raw:
+    X, y = raw
+    if X.ndim != 2 or 0 in X.shape:
+        raise DatasetError(f"the table has shape {X.shape} where samples × features is needed")
+    if X.dtype.kind not in "buif":
+        raise DatasetError(f"the table holds {X.dtype} values where real numbers are needed")
+    if y.shape != (X.shape[0],):
+        raise DatasetError(f"there are {y.size} classes for {X.shape[0]} samples")
+    X = sp.csr_array(X) if sp.issparse(X) else X
+    values = X.data if sp.issparse(X) else X
+    # The sum is finite if all values are, and needs no table of booleans; an overflow is rechecked.
+    with np.errstate(all="ignore"):
+        suspicious = values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64))
+    if suspicious and not np.isfinite(values).all():
+        where = sp.coo_array(X) if sp.issparse(X) else None
+        if where is None:
+            columns = np.flatnonzero(~np.isfinite(X).all(axis=0))
+        else:
+            columns = np.unique(where.col[~np.isfinite(where.data)])
+        raise DatasetError(
+            f"{columns.size} column(s) hold NaN or infinite values, the first is column "
+            f"{columns[0]} counted from 0"
+        )
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise DatasetError("the classes hold NaN or infinite values")
+    return Raw(X, y)
+
+
+def _read_npz(path: Path, entry: Entry | None) -> Raw:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise DatasetError("it is not an .npz archive of arrays")
+            variables = {name: file[name] for name in file.files}
+    except ValueError as error:
+        if "pickle" in str(error):
+            raise DatasetError(
+                "it holds Python objects, which are not loaded because that can run code; save "
+                "arrays of numbers or text"
+            ) from error
+        raise
+    if {"X_data", "X_indices", "X_indptr", "X_shape"} <= variables.keys():
+        parts = tuple(variables.pop(f"X_{part}") for part in ("data", "indices", "indptr"))
+        shape = tuple(int(size) for size in variables.pop("X_shape"))
+        X = sp.csr_array(parts, shape=shape)
+        X.check_format(full_check=True)
+        variables["X"] = X
+    return table_and_classes(variables, entry)
+
+
+def _read_mat(path: Path, entry: Entry | None) -> Raw:
+    with open(path, "rb") as file:
+        start = file.read(128)
+    if start.startswith(b"MATLAB 7.3") or start.startswith(b"\x89HDF"):
+        return _read_hdf5(path, entry)
+    variables = scipy.io.loadmat(path)
+    return table_and_classes(
+        {name: value for name, value in variables.items() if not name.startswith("__")}, entry
+    )
+
+
+def _read_hdf5(path: Path, entry: Entry | None) -> Raw:
+    try:
+        import h5py
+    except ImportError:
+        raise DatasetError(
+            "it is an HDF5 file (.h5 or MATLAB 7.3), which needs h5py; pip install h5py, or save "
+            "it in MATLAB with -v7"
+        ) from None
+    variables: dict[str, Any] = {}
+    with h5py.File(path, "r") as file:
+        for name, item in file.items():
+            # MATLAB writes its arrays by columns, so that they come out turned.
+            by_columns = "MATLAB_class" in item.attrs
+            if isinstance(item, h5py.Group):
+                if "MATLAB_sparse" in item.attrs and {"data", "ir", "jc"} <= item.keys():
+                    parts = (item["data"][()], item["ir"][()], item["jc"][()])
+                    shape = (int(item.attrs["MATLAB_sparse"]), parts[2].size - 1)
+                    variables[name] = sp.csc_array(parts, shape=shape)
+            elif item.dtype.kind in "buif":
+                variables[name] = item[()].T if by_columns else item[()]
+            elif h5py.check_string_dtype(item.dtype) is not None:
+                variables[name] = np.asarray(item.asstr()[()]).astype(str)
+    return table_and_classes(variables, entry)
+
+
+def _read_csv(path: Path, entry: Entry | None) -> Raw:
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        header = [name.strip() for name in next(csv.reader(file), [])]
+    if len(header) < 2:
+        raise DatasetError("it has no header line with at least two columns separated by commas")
+    if all(_is_number(name) for name in header):
+        raise DatasetError("its first line is numbers; it needs a header line with column names")
+    lowered = [name.lower() for name in header]
+    named = [lowered.index(name) for name in _CLASS_COLUMNS if name in lowered]
+    class_column = named[0] if named else len(header) - 1
+    columns = [column for column in range(len(header)) if column != class_column]
+    options: dict[str, Any] = {
+        "delimiter": ",",
+        "skiprows": 1,
+        "quotechar": '"',
+        "comments": None,
+        "encoding": "utf-8-sig",
+    }
+    try:
+        X = np.loadtxt(path, usecols=columns, ndmin=2, **options)
+    except ValueError as error:
+        reason = str(error).split(";")[0].rstrip(".")
+        raise DatasetError(
+            f"{reason} (rows and columns are counted from 0 after the header)"
+        ) from (error)
+    y = np.loadtxt(path, usecols=[class_column], ndmin=1, dtype=str, **options)
+    return Raw(X, y)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+_READERS: Mapping[str, Callable[[Path, Entry | None], Raw]] = MappingProxyType(
+    {".npz": _read_npz, ".mat": _read_mat, ".h5": _read_hdf5, ".csv": _read_csv}
+)
+
+SUFFIXES = tuple(_READERS)
+"""Endings of files that can be read, the preferred one first."""

@@ -1,0 +1,248 @@
+"""Find a set, read it, check it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+import sklearn.datasets
+
+from tamis.datasets import cache, formats
+from tamis.datasets.checksum import checksum, label_codes
+from tamis.datasets.entry import Dataset, DatasetError, DatasetWarning, Entry, Raw
+from tamis.datasets.registry import ENTRIES, entry, find, plain
+
+__all__ = ["load", "present"]
+
+_BUNDLED = "scikit-learn"
+
+
+def load(name: str, *, data_home: str | Path | None = None, download: bool = True) -> Dataset:
+    """Load a set by name.
+
+    Looked for in this order: the sets that scikit-learn carries, the local folder, the cache of
+    earlier downloads, the public source. What is found is compared with the registry's checksum.
+    A name that is not registered may be that of a file of your own in the local folder.
+
+    Parameters
+    ----------
+    name : str
+        A name of :func:`names`; case, ``-`` and ``_`` do not matter.
+    data_home : path, optional
+        The local folder, with files such as ``USPS.npz``, ``usps.mat`` or ``usps.csv``. Default:
+        the folder that the environment variable ``TAMIS_DATA`` names, if any.
+    download : bool, default=True
+        Whether the network may be used.
+
+    Returns
+    -------
+    Dataset
+        Values as float64 (dense or CSR) and classes as 0, 1, …
+
+    Warns
+    -----
+    DatasetWarning
+        If a local file is not what the registry describes, with the file's name.
+
+    Raises
+    ------
+    DatasetError
+        If the set cannot be had, with what to do in one sentence.
+
+    Examples
+    --------
+    >>> from tamis import datasets
+    >>> digits = datasets.load("digits1v7")
+    >>> digits.X.shape, digits.n_classes, digits.image_shape
+    ((361, 64), 2, (8, 8))
+    """
+    folder = _local_folder(data_home)
+    known = find(name)
+    if known is None:
+        path = _local_file(folder, (name,))
+        if path is None:
+            known = entry(name)  # raises, and names what comes close
+        else:
+            return _own_file(name, path)
+    raw = _obtain(known, folder, download)
+    return Dataset(known.name, _as_float(raw.X), label_codes(raw.y), known)
+
+
+def present(*, data_home: str | Path | None = None) -> tuple[str, ...]:
+    """Names of the registered sets that :func:`load` finds without the network.
+
+    Files are looked for, not read. ``data_home`` is as in :func:`load`.
+
+    >>> from tamis import datasets
+    >>> {"iris", "digits1v7"} <= set(datasets.present())
+    True
+    """
+    folder = _local_folder(data_home)
+
+    def found(known: Entry) -> bool:
+        if known.recipe is not None:
+            return found(entry(known.recipe.base))
+        return (
+            known.source == _BUNDLED
+            or _local_file(folder, known.files) is not None
+            or cache.cached_file(known.name).is_file()
+        )
+
+    return tuple(name for name, known in ENTRIES.items() if found(known))
+
+
+def _local_folder(data_home: str | Path | None) -> Path | None:
+    chosen = os.environ.get("TAMIS_DATA") if data_home is None else data_home
+    if not chosen:
+        return None
+    folder = Path(chosen).expanduser()
+    if not folder.is_dir():
+        by = "TAMIS_DATA" if data_home is None else "data_home"
+        raise DatasetError(
+            f"{by} names {folder}, which is not a folder; create it or correct {by}."
+        )
+    return folder
+
+
+def _local_file(folder: Path | None, stems: tuple[str, ...]) -> Path | None:
+    if folder is None:
+        return None
+    wanted = {plain(stem) for stem in stems}
+    found = [
+        path
+        for path in folder.iterdir()
+        if path.suffix.lower() in formats.SUFFIXES and plain(path.stem) in wanted and path.is_file()
+    ]
+    return min(
+        found,
+        key=lambda path: (formats.SUFFIXES.index(path.suffix.lower()), path.name),
+        default=None,
+    )
+
+
+def _obtain(known: Entry, folder: Path | None, download: bool) -> Raw:
+    if known.recipe is not None:
+        base = _obtain(entry(known.recipe.base), folder, download)
+        raw = known.recipe.make(Raw(base.X, label_codes(base.y)))
+        _warn_if_different(raw, known, f"{known.name!r}, made of {known.recipe.base!r},")
+        return raw
+    if known.source == _BUNDLED:
+        bunch = getattr(sklearn.datasets, f"load_{known.name}")()
+        raw = Raw(bunch.data, bunch.target)
+        _warn_if_different(raw, known, f"scikit-learn's {known.name!r}")
+        return raw
+    path = _local_file(folder, known.files)
+    if path is not None:
+        raw = formats.read(path, known)
+        _warn_if_different(raw, known, str(path))
+        return raw
+    path = cache.cached_file(known.name)
+    if path.is_file():
+        try:
+            return _verified(formats.read(path, known), known, str(path))
+        except DatasetError as error:
+            if not download or known.download is None:
+                raise
+            warnings.warn(f"{error} It is fetched anew.", DatasetWarning, stacklevel=3)
+    return _fetch(known, download)
+
+
+def _fetch(known: Entry, download: bool) -> Raw:
+    supply = (
+        f"put a file {known.files[0]}.npz, .mat or .csv into a folder and name the folder in "
+        "TAMIS_DATA or data_home"
+    )
+    if known.download is None:
+        raise DatasetError(
+            f"{known.name!r} cannot be downloaded (to be had from: {known.source}); {supply}."
+        )
+    if not download:
+        raise DatasetError(
+            f"{known.name!r} is not on this machine and download=False; allow the download or "
+            f"{supply}."
+        )
+    with cache.WorkFolder() as work_folder:
+        try:
+            paths = cache.fetch(known.download.addresses, work_folder)
+        except OSError as error:  # includes every error of requests
+            reason = " ".join(str(error).split())[:200]
+            raise DatasetError(
+                f"{known.name!r} could not be downloaded from {known.source} ({reason}); try again "
+                f"online, or {supply}."
+            ) from error
+        try:
+            raw = known.download.read(paths, known)
+        except DatasetError:
+            raise
+        except Exception as error:  # the server may have sent anything
+            raise DatasetError(
+                f"What {known.source} sent for {known.name!r} cannot be read ({error}); try again, "
+                f"or {supply}."
+            ) from error
+        try:
+            _verified(raw, known, f"what {known.source} sent")
+        except DatasetError as error:
+            raise DatasetError(f"{error} Nothing was kept; {supply}.") from error
+        raw = Raw(raw.X, label_codes(raw.y))
+        cache.store(raw, known.name, work_folder)
+    return raw
+
+
+def _difference(raw: Raw, known: Entry) -> str | None:
+    """How a set differs from its entry, or None."""
+    if raw.X.shape != (known.n_samples, known.n_features):
+        return (
+            f"has {raw.X.shape[0]} × {raw.X.shape[1]} values where the registry has "
+            f"{known.n_samples} × {known.n_features}"
+        )
+    n_classes = np.unique(raw.y).size
+    if n_classes != known.n_classes:
+        return f"has {n_classes} classes where the registry has {known.n_classes}"
+    if known.sha256 is not None and checksum(raw.X, raw.y) != known.sha256:
+        return (
+            "has the right shape, but other values, classes or order of rows than the registry's "
+            "copy (checksum differs)"
+        )
+    return None
+
+
+def _warn_if_different(raw: Raw, known: Entry, what: str) -> None:
+    difference = _difference(raw, known)
+    if difference:
+        warnings.warn(
+            f"{what} {difference}; results on {known.name!r} may not compare with others'.",
+            DatasetWarning,
+            stacklevel=4,
+        )
+
+
+def _verified(raw: Raw, known: Entry, what: str) -> Raw:
+    difference = _difference(raw, known)
+    if difference:
+        raise DatasetError(f"{what[0].upper()}{what[1:]} {difference}.")
+    return raw
+
+
+def _own_file(name: str, path: Path) -> Dataset:
+    raw = formats.read(path)
+    own = Entry(
+        name,
+        *raw.X.shape,
+        n_classes=int(np.unique(raw.y).size),
+        kind="table",
+        source=str(path),
+        licence="your own",
+        sha256=checksum(raw.X, raw.y),
+        files=(path.stem,),
+        note="a file of your own",
+    )
+    return Dataset(name, _as_float(raw.X), label_codes(raw.y), own)
+
+
+def _as_float(X: sp.csr_array | np.ndarray) -> sp.csr_array | np.ndarray:  # type: ignore[type-arg]
+    if sp.issparse(X):
+        return sp.csr_array(X, dtype=np.float64)
+    return np.ascontiguousarray(X, dtype=np.float64)
