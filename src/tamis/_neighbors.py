@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.spatial import KDTree
 from sklearn.utils import check_random_state
 
+from tamis._neighbor_memory import remembered
 from tamis._tiles import TileSearch, first_per_row, pair_distances, power_of_two_scale
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.columns import canonical_csr, row_blocks
@@ -119,6 +120,11 @@ def nearest_neighbors(
 
     if approximate:
         return _nn_descent(X, n_neighbors, random_state, n_jobs)
+    return remembered(X, n_neighbors, lambda: _exact_search(X, n_neighbors, n_jobs, verbose))
+
+
+def _exact_search(X: Matrix, n_neighbors: int, n_jobs: int | None, verbose: bool) -> Neighbors:
+    n_samples = X.shape[0]
     first, group = _group_equal_rows(X)
     n_distinct = len(first)
     distinct = X if n_distinct == n_samples else X[first]

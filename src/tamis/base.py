@@ -56,6 +56,8 @@ class Selector(SelectorMixin, BaseEstimator):
     objective_: FloatArray
     n_iter_: int
     max_iter: int
+    # Whether the number of features is part of what `fit` optimises: another number, another fit.
+    _count_is_fitted: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [

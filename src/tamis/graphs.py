@@ -25,6 +25,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.preprocessing import normalize
 
+from tamis._neighbor_memory import shared_neighbors
 from tamis._neighbors import Neighbors, nearest_neighbors
 from tamis._tiles import pair_distances, power_of_two_scale
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
@@ -46,6 +47,7 @@ __all__ = [
     "nearest_neighbors",
     "neighbor_graph",
     "normalized_laplacian",
+    "shared_neighbors",
     "spectral_embedding",
     "symmetrize",
 ]

@@ -7,8 +7,7 @@ from typing import Literal
 import numpy as np
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.clustering import indicator, kmeans
-from tamis.graphs import spectral_embedding
+from tamis.clustering import indicator, kmeans, normalized_cut
 
 __all__ = ["Init", "labels_as_factor", "pseudo_labels"]
 
@@ -46,11 +45,9 @@ def pseudo_labels(
     -----
     O(nnz(affinity)) a Lanczos step and O(nc²) an iteration of K-means, or O(ndc) for "kmeans".
     """
-    table = X
     if init == "spectral":
-        # The constant eigenvector tells nothing: c of them are c − 1 others.
-        table = spectral_embedding(affinity, max(1, n_clusters - 1))[1]
-    return kmeans(table, n_clusters, random_state=random_state).labels
+        return normalized_cut(affinity, n_clusters, random_state=random_state)
+    return kmeans(X, n_clusters, random_state=random_state).labels
 
 
 def labels_as_factor(labels: IntArray, n_columns: int) -> FloatArray:

@@ -162,6 +162,7 @@ class M3FS(Selector):
           dtype=object)
     """
 
+    _count_is_fitted: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

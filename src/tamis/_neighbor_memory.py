@@ -1,0 +1,85 @@
+"""Neighbour searches that are made once and shared: between methods, and between processes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import Matrix
+
+if TYPE_CHECKING:
+    from tamis._neighbors import Neighbors
+
+__all__ = ["remembered", "shared_neighbors"]
+
+_folder: ContextVar[Path | None] = ContextVar("tamis_neighbors", default=None)
+
+
+@contextmanager
+def shared_neighbors(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Keep every exact neighbour search made inside, and look it up instead of repeating it.
+
+    A search is known by the bytes of the table and the number of neighbours, so that what is found
+    is what the search would have given, whichever method or process made it.
+
+    Parameters
+    ----------
+    folder : path
+        Where the searches are kept, one file each; it is created. Removing it is up to you.
+
+    Notes
+    -----
+    O(nd) to recognise a table, O(nk) on disk a search.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from tamis import MCFS, LaplacianScore
+    >>> from tamis.graphs import shared_neighbors
+    >>> X = load_iris().data
+    >>> with tempfile.TemporaryDirectory() as folder, shared_neighbors(folder):
+    ...     rankings = [s.fit(X).ranking_ for s in (LaplacianScore(), MCFS())]  # one search
+    """
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    token = _folder.set(Path(folder))
+    try:
+        yield
+    finally:
+        _folder.reset(token)
+
+
+def remembered(X: Matrix, n_neighbors: int, search: Callable[[], Neighbors]) -> Neighbors:
+    """What `search` returns, from the shared folder if it is there."""
+    folder = _folder.get()
+    if folder is None:
+        return search()
+    from tamis._neighbors import Neighbors
+
+    path = folder / f"{_fingerprint(X)}-{n_neighbors}.npz"
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return Neighbors(file["indices"], file["distances"], str(file["method"]))
+    except FileNotFoundError:
+        pass
+    found = search()
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+        np.savez(file, indices=found.indices, distances=found.distances, method=found.method)
+    os.replace(file.name, path)  # nobody sees half a file
+    return found
+
+
+def _fingerprint(X: Matrix) -> str:
+    digest = hashlib.blake2b(f"{X.shape} {X.dtype} {sp.issparse(X)}".encode(), digest_size=16)
+    for part in (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,):
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()

@@ -1,0 +1,86 @@
+"""The rows of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sklearn.model_selection import ParameterGrid
+
+from tamis import registry
+from tamis.base import Selector
+from tamis.evaluation.protocol import Scaling
+
+__all__ = ["ALL_FEATURES", "RANDOM", "Candidate", "with_baselines"]
+
+ALL_FEATURES = "all_features"
+RANDOM = "random_subset"
+# The value of a parameter that stands for the number of classes of the set.
+N_CLASSES = "n_classes"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method with its parameters: one row of a comparison.
+
+    Attributes
+    ----------
+    label : str
+        As tables print it.
+    method : str
+        Its name in the registry, or "all_features".
+    parameters : mapping
+        Fixed ones. The value "n_classes" stands for the number of classes of the set at hand,
+        which most papers give to their methods.
+    grid : mapping
+        Parameters to choose from when the protocol tunes: all combinations are tried.
+    scaling : str or None
+        Scaling for the fit, where the method needs another than the protocol's; judging is always
+        on the protocol's.
+    selector : Selector or None
+        An estimator of your own, instead of a registered one; `method` is then only its name.
+    """
+
+    label: str
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    scaling: Scaling | None = None
+    selector: Selector | None = None
+
+    def __post_init__(self) -> None:
+        if self.method != ALL_FEATURES and self.selector is None:
+            known = registry.get(self.method).selector().get_params()
+            for name in (*self.parameters, *self.grid):
+                if name not in known:
+                    raise ValueError(
+                        f"{self.label}: {self.method} has no parameter {name!r}; it has "
+                        f"{', '.join(sorted(known))}."
+                    )
+
+    def settings(self, tuned: bool) -> Iterator[dict[str, Any]]:
+        """Every combination of parameters to try; only the fixed ones if not `tuned`."""
+        grid = self.grid if tuned else {}
+        for combination in ParameterGrid({k: list(v) for k, v in grid.items()}):
+            yield {**self.parameters, **combination}
+
+    def make(self, setting: Mapping[str, Any], n_classes: int, seed: int) -> Selector:
+        """The unfitted selector."""
+        model = self.selector if self.selector is not None else registry.get(self.method).selector()
+        values = {k: n_classes if v == N_CLASSES else v for k, v in setting.items()}
+        if "random_state" in model.get_params():
+            values.setdefault("random_state", seed)
+        return model.__class__(**{**model.get_params(deep=False), **values})
+
+
+def with_baselines(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates, preceded by all features and random subsets where these are missing."""
+    labels = [candidate.label for candidate in candidates]
+    twice = sorted({label for label in labels if labels.count(label) > 1})
+    if twice:
+        raise ValueError(f"two candidates have the label {twice[0]!r}; give each its own.")
+    methods = {candidate.method for candidate in candidates}
+    baselines = [Candidate("All features", ALL_FEATURES), Candidate("Random subsets", RANDOM)]
+    missing = [baseline for baseline in baselines if baseline.method not in methods]
+    return [*missing, *candidates]

@@ -1,0 +1,71 @@
+"""Tables as a protocol wants them: drawn samples, scaled columns, kept for the next run."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from tamis import datasets
+from tamis._typing import IntArray, Matrix
+from tamis.clustering import normalized_cut
+from tamis.evaluation.protocol import Scaling
+from tamis.graphs import neighbor_graph
+
+__all__ = ["drawn_samples", "prepared", "reference_clusters", "scaled"]
+
+
+def scaled(X: Matrix, scaling: Scaling) -> Matrix:
+    """X in float64 and scaled; sparse tables are never shifted. O(nd)."""
+    X = X.astype(np.float64)
+    if scaling == "none":
+        return X
+    if scaling == "unit":
+        if sp.issparse(X):
+            return X / (abs(X).max() or 1.0)
+        return (X - X.min()) / (np.ptp(X) or 1.0)
+    if scaling == "columns":
+        return (MaxAbsScaler() if sp.issparse(X) else MinMaxScaler()).fit_transform(X)
+    return StandardScaler(with_mean=not sp.issparse(X)).fit_transform(X)
+
+
+def drawn_samples(n_samples: int, most: int | None, seed: int) -> IntArray | slice:
+    """Which samples are taken: all, or `most` of them at random, in their order."""
+    if most is None or n_samples <= most:
+        return slice(None)
+    return np.sort(np.random.default_rng(seed).choice(n_samples, most, replace=False))
+
+
+def prepared(
+    data: str | datasets.Dataset, scaling: Scaling, max_samples: int | None, seed: int
+) -> tuple[Matrix, IntArray | None]:
+    """The table and its labels, as codes from 0. Registered sets are kept for the next call."""
+    if isinstance(data, str):
+        return _prepared_by_name(data, scaling, max_samples, seed)
+    return _prepare(data, scaling, max_samples, seed)
+
+
+@lru_cache(maxsize=2)  # one to fit on, one to judge on
+def _prepared_by_name(
+    name: str, scaling: Scaling, max_samples: int | None, seed: int
+) -> tuple[Matrix, IntArray | None]:
+    return _prepare(datasets.load(name), scaling, max_samples, seed)
+
+
+def _prepare(
+    data: datasets.Dataset, scaling: Scaling, max_samples: int | None, seed: int
+) -> tuple[Matrix, IntArray | None]:
+    rows = drawn_samples(data.X.shape[0], max_samples, seed)
+    X = data.X if isinstance(rows, slice) else data.X[rows]
+    y = None
+    if data.y is not None:
+        y = np.unique(np.asarray(data.y)[rows], return_inverse=True)[1].ravel()
+    return scaled(X, scaling), y
+
+
+def reference_clusters(X: Matrix, n_clusters: int, seed: int) -> IntArray:
+    """A normalised cut of all columns, for selections to agree with when there are no labels."""
+    graph = neighbor_graph(X, min(5, X.shape[0] - 1))
+    return normalized_cut(graph, n_clusters, random_state=seed)

@@ -1,0 +1,157 @@
+"""Everything that a figure hangs on besides the method and the data, by name."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+__all__ = ["Classifier", "Clusterer", "Protocol", "Scaling", "Tuning"]
+
+Scaling = Literal["none", "unit", "columns", "standard"]
+Clusterer = Literal["kmeans", "ncut"]
+Start = Literal["random", "k-means++"]
+Classifier = Literal["1nn", "5nn", "svm"]
+Tuning = Literal["defaults", "oracle", "agreement"]
+
+_SCALING_WORDS = {
+    "none": "values as they are",
+    "unit": "the whole table brought to [0, 1] by one scale",
+    "columns": "every column brought to [0, 1]",
+    "standard": "every column standardised",
+}
+_TUNING_WORDS = {
+    "defaults": "parameters are the defaults; no label is seen before judging",
+    "oracle": "parameters are the best of a grid by the labels, cell by cell, as papers do",
+    "agreement": (
+        "parameters are the best of a grid by the agreement (NMI) of K-means on the selected "
+        "columns with a normalised cut of all of them; no label is seen before judging"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How selections are made and judged.
+
+    Attributes
+    ----------
+    scaling : {"none", "unit", "columns", "standard"}
+        What is done to the table first: nothing; one scale for all of it, to [0, 1]; a scale for
+        every column, to [0, 1]; mean 0 and variance 1 for every column. Sparse tables are never
+        shifted, only scaled.
+    n_features : tuple of int or float
+        Numbers of features to judge, or fractions of them. Numbers that a table does not exceed
+        are left out for it.
+    max_features : int or None
+        The most that a fraction may come to.
+    clusterers : tuple of {"kmeans", "ncut"}
+        The clusterings that judge, with as many clusters as there are classes: K-means of the
+        columns; a normalised cut of their graph of five neighbours.
+    kmeans_init : {"random", "k-means++"}
+        How K-means starts. It decides many a comparison; most papers start from random samples.
+    n_init : int
+        Starts of which a clustering is the best.
+    n_repeats : int
+        Clusterings, each from its own seed; the same seeds for every method.
+    classifiers : tuple of {"1nn", "5nn", "svm"}
+        Nearest neighbours and a linear support vector machine, in stratified folds.
+    n_folds : int
+    n_random : int
+        Random subsets, over which the repeats are spread.
+    tuning : {"defaults", "oracle", "agreement"}
+        How parameters are chosen: not at all; by the labels; by agreement, without labels.
+    max_samples : int or None
+        The most samples of a table, drawn at random; None takes all.
+    seed : int
+
+    Examples
+    --------
+    >>> from tamis.evaluation import Protocol
+    >>> print(Protocol(n_features=(50, 100), n_repeats=5).describe())
+    every column standardised; 50, 100 features; K-means from random samples, 5 runs of 1 start
+    each; parameters are the defaults; no label is seen before judging; seed 0
+    """
+
+    scaling: Scaling = "standard"
+    n_features: tuple[int | float, ...] = (0.1,)
+    max_features: int | None = None
+    clusterers: tuple[Clusterer, ...] = ("kmeans",)
+    kmeans_init: Start = "random"
+    n_init: int = 1
+    n_repeats: int = 20
+    classifiers: tuple[Classifier, ...] = ()
+    n_folds: int = 5
+    n_random: int = 10
+    tuning: Tuning = "defaults"
+    max_samples: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, choices in (
+            ("scaling", Scaling),
+            ("clusterers", Clusterer),
+            ("kmeans_init", Start),
+            ("classifiers", Classifier),
+            ("tuning", Tuning),
+        ):
+            value = getattr(self, name)
+            for one in value if isinstance(value, tuple) else (value,):
+                if one not in get_args(choices):
+                    known = ", ".join(map(repr, get_args(choices)))
+                    raise ValueError(f"{name}={value!r}: {one!r} is unknown; use {known}.")
+        for name in ("n_init", "n_repeats", "n_random", "max_features", "max_samples"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name}={value} must be at least 1.")
+        if self.n_folds < 2:
+            raise ValueError(f"n_folds={self.n_folds} must be at least 2.")
+        if not self.n_features:
+            raise ValueError("n_features is empty; give at least one number of features.")
+        for number in self.n_features:
+            whole = isinstance(number, int)
+            if (whole and number < 1) or (not whole and not 0 < number <= 1):
+                raise ValueError(
+                    f"n_features holds {number}; use whole numbers from 1, or fractions in (0, 1]."
+                )
+
+    def counts(self, n_features: int) -> list[int]:
+        """The numbers of features to judge of a table that has `n_features`, ascending."""
+        counts = set()
+        for number in self.n_features:
+            if isinstance(number, int):
+                if number < n_features:
+                    counts.add(number)
+            else:
+                count = max(1, round(number * n_features))
+                counts.add(min(count, self.max_features or count))
+        return sorted(counts)
+
+    def describe(self) -> str:
+        """The protocol in one sentence."""
+        numbers = ", ".join(
+            str(n) if isinstance(n, int) else f"{100 * n:g} % of the" for n in self.n_features
+        )
+        if self.max_features is not None:
+            numbers += f" (at most {self.max_features})"
+        parts = [_SCALING_WORDS[self.scaling], f"{numbers} features"]
+        start = "from random samples" if self.kmeans_init == "random" else "from k-means++"
+        starts = "1 start" if self.n_init == 1 else f"{self.n_init} starts"
+        runs = f"{start}, {self.n_repeats} runs of {starts} each"
+        if "kmeans" in self.clusterers:
+            parts.append(f"K-means {runs}")
+        if "ncut" in self.clusterers:
+            parts.append(f"normalised cut of the 5-neighbour graph, its K-means {runs}")
+        if self.classifiers:
+            parts.append(f"{', '.join(self.classifiers)} in {self.n_folds} folds")
+        if self.max_samples is not None:
+            parts.append(f"at most {self.max_samples} samples, drawn at random")
+        parts += [_TUNING_WORDS[self.tuning], f"seed {self.seed}"]
+        return "; ".join(parts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The protocol as JSON has it."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in dataclasses.asdict(self).items()
+        }

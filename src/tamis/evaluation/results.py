@@ -1,0 +1,239 @@
+"""What a sweep found: values, their means, and the parameters that were chosen."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from scipy import stats
+
+from tamis._typing import FloatArray
+
+__all__ = ["Estimate", "Record", "Results"]
+
+Pick = Literal["best", "mean"]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A finished run.
+
+    Attributes
+    ----------
+    key : dict
+        Of the task; of a selection: "set", "label", "method" and "parameters".
+    rows : list of dict
+        Of a selection: "n_features", "measure" and "values".
+    seconds : dict of str to float
+        Processor time of "all" of it, and of parts such as "fit".
+    error : str or None
+        Why the run failed.
+    """
+
+    key: dict[str, Any]
+    rows: list[dict[str, Any]]
+    seconds: dict[str, float] = field(default_factory=dict)
+    error: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record as JSON has it."""
+        return {"key": self.key, "rows": self.rows, "seconds": self.seconds, "error": self.error}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean and how sure it is.
+
+    Attributes
+    ----------
+    mean, sd : float
+        Over `values`; `sd` is that of one value, not of the mean.
+    low, high : float
+        95 % confidence interval of the mean (Student's t).
+    values : ndarray
+        One a clustering, or a fold.
+    n_features : int or None
+        Where they were measured; None for a mean over several numbers.
+    parameters : dict
+        The setting that was chosen.
+    """
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+    values: FloatArray
+    n_features: int | None
+    parameters: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls, values: FloatArray, n_features: int | None, parameters: Mapping[str, Any]
+    ) -> Estimate:
+        """The estimate of the mean of `values`."""
+        values = np.asarray(values, dtype=np.float64)
+        mean, n = float(values.mean()), len(values)
+        sd = float(values.std(ddof=1)) if n > 1 else 0.0
+        half = float(stats.t.ppf(0.975, n - 1)) * sd / np.sqrt(n) if n > 1 else 0.0
+        return cls(mean, sd, mean - half, mean + half, values, n_features, dict(parameters))
+
+
+class Results:
+    """The records of a sweep, and the figures that tables are made of.
+
+    Parameters
+    ----------
+    records : iterable of Record
+    header : mapping
+        The protocol; its "tuning" says how parameters are chosen among several settings.
+    """
+
+    def __init__(self, records: Iterable[Record], header: Mapping[str, Any] | None = None) -> None:
+        self.records = tuple(records)
+        self.header = dict(header or {})
+        self.tuning = self.header.get("tuning", "defaults")
+        self._selections: dict[tuple[str, str], list[Record]] = {}
+        for record in self.records:
+            if "set" in record.key and "label" in record.key:
+                place = record.key["set"], record.key["label"]
+                self._selections.setdefault(place, []).append(record)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Results:
+        """The results in a file that a sweep has written, finished or not."""
+        from tamis.evaluation.journal import read_journal
+
+        header, records = read_journal(path)
+        return cls(records, header)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """Names of the sets, in order of first appearance."""
+        return tuple(dict.fromkeys(name for name, _ in self._selections))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the candidates, in order of first appearance."""
+        return tuple(dict.fromkeys(label for _, label in self._selections))
+
+    def settings(self, set_name: str, label: str) -> list[dict[str, Any]]:
+        """The parameter settings that were run without failing."""
+        return [r.key["parameters"] for r in self._of(set_name, label)]
+
+    def errors(self, set_name: str, label: str) -> list[str]:
+        """Why runs failed."""
+        return [r.error for r in self._selections.get((set_name, label), []) if r.error is not None]
+
+    def seconds(self, set_name: str, label: str, part: str = "all") -> float:
+        """Processor time of all settings together: of "all" that was done, or of the "fit"."""
+        records = self._selections.get((set_name, label), [])
+        return sum(record.seconds.get(part, 0.0) for record in records)
+
+    def counts(self, set_name: str) -> list[int]:
+        """The numbers of features that were judged, all features left out."""
+        return sorted(
+            {
+                row["n_features"]
+                for (name, _), records in self._selections.items()
+                if name == set_name
+                for record in records
+                if record.key.get("method") != "all_features"
+                for row in record.rows
+            }
+        )
+
+    def values(
+        self,
+        set_name: str,
+        label: str,
+        measure: str,
+        n_features: int | None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> FloatArray:
+        """What one setting scored, a value for each clustering or fold; empty if it was not run.
+
+        Of all features there is one number only, whatever `n_features` says.
+        """
+        for record in self._of(set_name, label):
+            if parameters is not None and not _same(record.key["parameters"], parameters):
+                continue
+            for row in record.rows:
+                anywhere = record.key.get("method") == "all_features" or n_features is None
+                if row["measure"] == measure and (anywhere or row["n_features"] == n_features):
+                    return np.array(row["values"])
+        return np.empty(0)
+
+    def estimate(
+        self,
+        set_name: str,
+        label: str,
+        measure: str,
+        n_features: int | None = None,
+        pick: Pick = "best",
+    ) -> Estimate | None:
+        """The figure of a cell, or None where there is none.
+
+        Parameters
+        ----------
+        set_name, label, measure : str
+        n_features : int or None, default=None
+            At this number of features; None looks at all of them.
+        pick : {"best", "mean"}, default="best"
+            With `n_features` None: the figure at the best number, or the mean over them. "best"
+            looks at the labels, as tables in papers do.
+
+        Returns
+        -------
+        Estimate or None
+            Of the setting that the tuning chooses: the best by `measure` ("oracle"), or by the
+            agreement with a clustering of all features ("agreement").
+        """
+        found = []
+        for record in self._of(set_name, label):
+            rows = {row["n_features"]: row for row in record.rows if row["measure"] == measure}
+            if record.key.get("method") != "all_features" and n_features is not None:
+                rows = {n: row for n, row in rows.items() if n == n_features}
+            if not rows:
+                continue
+            if pick == "mean" and n_features is None:
+                each = np.array([row["values"] for row in rows.values()])
+                only = next(iter(rows)) if len(rows) == 1 else None
+                estimates = [Estimate.of(each.mean(axis=0), only, record.key["parameters"])]
+            else:
+                estimates = [
+                    Estimate.of(np.array(row["values"]), n, record.key["parameters"])
+                    for n, row in rows.items()
+                ]
+            found += [(self._merit(record, estimate), estimate) for estimate in estimates]
+        if not found:
+            return None
+        if self.tuning == "agreement" and n_features is None and pick == "best":
+            # The setting without labels at each number, then the best number.
+            chosen: dict[int | None, tuple[float, Estimate]] = {}
+            for merit, estimate in found:
+                if merit > chosen.get(estimate.n_features, (-np.inf, estimate))[0]:
+                    chosen[estimate.n_features] = merit, estimate
+            return max((estimate for _, estimate in chosen.values()), key=lambda e: e.mean)
+        return max(found, key=lambda pair: pair[0])[1]
+
+    def _merit(self, record: Record, estimate: Estimate) -> float:
+        """What settings are chosen by."""
+        if self.tuning != "agreement":
+            return estimate.mean
+        agreements = [
+            float(np.mean(row["values"]))
+            for row in record.rows
+            if row["measure"] == "agreement" and estimate.n_features in (None, row["n_features"])
+        ]
+        return float(np.mean(agreements))
+
+    def _of(self, set_name: str, label: str) -> Sequence[Record]:
+        return [r for r in self._selections.get((set_name, label), []) if r.error is None]
+
+
+def _same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)

@@ -1,0 +1,182 @@
+"""One run of a comparison: fit a selector once, judge every number of features."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tamis._typing import BoolArray, IntArray, Matrix
+from tamis.datasets import Dataset
+from tamis.evaluation.candidates import ALL_FEATURES, RANDOM, Candidate, with_baselines
+from tamis.evaluation.judging import classification_values, clustering_values
+from tamis.evaluation.preparation import prepared, reference_clusters
+from tamis.evaluation.protocol import Protocol
+from tamis.evaluation.results import Results
+from tamis.evaluation.stopwatch import part
+from tamis.evaluation.sweep import Task, sweep
+
+__all__ = ["evaluate", "run_selection", "selection_tasks"]
+
+
+def selection_tasks(
+    sets: Sequence[str | Dataset], candidates: Sequence[Candidate], protocol: Protocol
+) -> list[Task]:
+    """A task for every set, candidate and setting of its parameters.
+
+    All features and random subsets are added where the candidates lack them.
+
+    Parameters
+    ----------
+    sets : sequence of str or Dataset
+        Names of registered sets, or tables of your own.
+    candidates : sequence of Candidate
+    protocol : Protocol
+
+    Returns
+    -------
+    list of Task
+    """
+    return [
+        Task(
+            key={
+                "set": data if isinstance(data, str) else data.name,
+                "label": candidate.label,
+                "method": candidate.method,
+                "parameters": setting,
+            },
+            function=run_selection,
+            arguments={
+                "data": data,
+                "candidate": candidate,
+                "setting": setting,
+                "protocol": protocol,
+            },
+        )
+        for data in sets
+        for candidate in with_baselines(candidates)
+        for setting in candidate.settings(tuned=protocol.tuning != "defaults")
+    ]
+
+
+def evaluate(
+    sets: Sequence[str | Dataset],
+    candidates: Sequence[Candidate],
+    protocol: Protocol | None = None,
+    *,
+    path: Path | None = None,
+    n_jobs: int = 1,
+    progress: bool = False,
+    time_limit: float | None = None,
+) -> Results:
+    """Compare methods on sets: make the tasks and run them.
+
+    Parameters
+    ----------
+    sets : sequence of str or Dataset
+    candidates : sequence of Candidate
+        All features and random subsets join them.
+    protocol : Protocol or None, default=None
+        None takes the defaults of :class:`Protocol`.
+    path : Path or None, default=None
+        A file to which results are appended as they come; a second call goes on from it.
+    n_jobs, progress, time_limit
+        As in :func:`sweep`.
+
+    Returns
+    -------
+    Results
+    """
+    protocol = protocol if protocol is not None else Protocol()
+    return sweep(
+        selection_tasks(sets, candidates, protocol),
+        path,
+        header=protocol.as_dict(),
+        n_jobs=n_jobs,
+        progress=progress,
+        time_limit=time_limit,
+    )
+
+
+def run_selection(
+    data: str | Dataset, candidate: Candidate, setting: Mapping[str, Any], protocol: Protocol
+) -> list[dict[str, Any]]:
+    """Fit the candidate, and judge the selection at every number of features.
+
+    Returns
+    -------
+    list of dict
+        A row for every number and measure: "n_features", "measure" and "values".
+    """
+    X, y = prepared(data, protocol.scaling, protocol.max_samples, protocol.seed)
+    n_classes = _n_classes(data, y)
+    reference = None
+    if y is None or protocol.tuning == "agreement":
+        reference = reference_clusters(X, n_classes, protocol.seed)
+    counts = [X.shape[1]] if candidate.method == ALL_FEATURES else protocol.counts(X.shape[1])
+    fit_scaling = candidate.scaling or protocol.scaling
+    table = prepared(data, fit_scaling, protocol.max_samples, protocol.seed)[0]
+    rankings = _Rankings(table, candidate, setting, n_classes)
+    rows = []
+    for count in counts:
+        values: dict[str, list[float]] = {}
+        for seeds, model_seed in _seed_groups(candidate, protocol):
+            columns = X
+            if candidate.method != ALL_FEATURES:
+                columns = X[:, rankings.selected(count, model_seed)]
+            found = clustering_values(columns, y, n_classes, protocol, seeds, reference)
+            if y is not None and seeds.start == protocol.seed:
+                found |= classification_values(columns, y, protocol)
+            for measure, some in found.items():
+                values.setdefault(measure, []).extend(some)
+        rows += [
+            {"n_features": count, "measure": measure, "values": some}
+            for measure, some in values.items()
+        ]
+    return rows
+
+
+def _n_classes(data: str | Dataset, y: IntArray | None) -> int:
+    if y is not None:
+        return int(y.max()) + 1
+    assert not isinstance(data, str)  # registered sets have labels
+    return data.n_classes
+
+
+def _seed_groups(candidate: Candidate, protocol: Protocol) -> list[tuple[range, int]]:
+    """Seeds of the clusterings and of the selector: one fit, but for random subsets several."""
+    first, last = protocol.seed, protocol.seed + protocol.n_repeats
+    if candidate.method != RANDOM:
+        return [(range(first, last), protocol.seed)]
+    bounds = np.linspace(first, last, min(protocol.n_random, protocol.n_repeats) + 1).astype(int)
+    return [
+        (range(int(low), int(high)), protocol.seed + i)
+        for i, (low, high) in enumerate(pairwise(bounds))
+    ]
+
+
+class _Rankings:
+    """Fits a selector when its ranking is first asked for; again only where it must be."""
+
+    def __init__(
+        self, X: Matrix, candidate: Candidate, setting: Mapping[str, Any], n_classes: int
+    ) -> None:
+        self._X, self._candidate, self._setting, self._n_classes = X, candidate, setting, n_classes
+        self._known: dict[tuple[int | None, int], IntArray] = {}
+
+    def selected(self, count: int, seed: int) -> BoolArray:
+        """The mask of the best `count` features."""
+        model = self._candidate.make(self._setting, self._n_classes, seed)
+        number = count if model._count_is_fitted else None
+        if (number, seed) not in self._known:
+            if number is not None:
+                model.set_params(n_features_to_select=number)
+            with warnings.catch_warnings(), part("fit"):
+                # Of a method that stops early the last iterate is judged, as a user would get it.
+                warnings.simplefilter("ignore")
+                self._known[number, seed] = model.fit(self._X).ranking_
+        return self._known[number, seed] <= count

@@ -1,0 +1,157 @@
+"""Is a difference more than luck: paired tests with correction, mean ranks, critical difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from tamis._typing import FloatArray
+from tamis.evaluation.results import Results
+
+__all__ = ["Comparison", "Ranks", "critical_difference", "holm", "mean_ranks", "paired_tests"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A method against another on one set, clustering by clustering from the same seeds.
+
+    Attributes
+    ----------
+    set_name, label : str
+    difference : float
+        Mean of the method less that of the other.
+    p_value : float
+        Of a Wilcoxon signed-rank test.
+    adjusted : float
+        The same after Holm's correction for all the comparisons made.
+    """
+
+    set_name: str
+    label: str
+    difference: float
+    p_value: float
+    adjusted: float
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Methods ranked on several sets.
+
+    Attributes
+    ----------
+    labels : tuple of str
+    ranks : ndarray of shape (n_labels,)
+        Mean rank over the sets; 1 is the best.
+    critical : float
+        Mean ranks that are closer than this are not told apart (Nemenyi, 5 %).
+    p_value : float
+        Of Friedman's test: how easily ranks so different come by chance.
+    n_sets : int
+    """
+
+    labels: tuple[str, ...]
+    ranks: FloatArray
+    critical: float
+    p_value: float
+    n_sets: int
+
+
+def holm(p_values: ArrayLike) -> FloatArray:
+    """p-values after Holm's step-down correction.
+
+    Examples
+    --------
+    >>> from tamis.evaluation.statistics import holm
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p)
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(1, stepped)
+    return adjusted
+
+
+def paired_tests(
+    results: Results,
+    measure: str,
+    against: str = "All features",
+    *,
+    n_features: int | None = None,
+) -> list[Comparison]:
+    """Every method against one of them on every set, with correction for all of the tests.
+
+    Parameters
+    ----------
+    results : Results
+    measure : str
+    against : str, default="All features"
+        The label to compare with.
+    n_features : int or None, default=None
+        As in :meth:`Results.estimate`.
+
+    Returns
+    -------
+    list of Comparison
+        Pairs that differ nowhere have p = 1.
+    """
+    pairs = []
+    for set_name in results.sets:
+        other = results.estimate(set_name, against, measure, n_features)
+        for label in results.labels:
+            one = results.estimate(set_name, label, measure, n_features)
+            if label == against or one is None or other is None:
+                continue
+            difference = one.values - other.values
+            p = float(stats.wilcoxon(difference).pvalue) if difference.any() else 1.0
+            pairs.append((set_name, label, float(difference.mean()), p))
+    adjusted = holm([p for *_, p in pairs])
+    return [Comparison(*pair, float(a)) for pair, a in zip(pairs, adjusted, strict=True)]
+
+
+def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> float:
+    """The difference of mean ranks that Nemenyi's test takes for more than luck.
+
+    Examples
+    --------
+    >>> from tamis.evaluation import critical_difference
+    >>> round(critical_difference(4, 14), 2)
+    1.25
+    """
+    quantile = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
+
+
+def mean_ranks(labels: Sequence[str], figures: ArrayLike) -> Ranks:
+    """Rank methods on each set and average.
+
+    Parameters
+    ----------
+    labels : sequence of str
+    figures : array-like of shape (n_sets, n_labels)
+        Larger is better. NaN, a run that failed, shares the last places of its set.
+
+    Returns
+    -------
+    Ranks
+
+    Examples
+    --------
+    >>> from tamis.evaluation import mean_ranks
+    >>> mean_ranks(["a", "b", "c"], [[0.9, 0.5, 0.5], [0.7, 0.8, float("nan")]]).ranks
+    array([1.5 , 1.75, 2.75])
+    """
+    table = np.asarray(figures, dtype=np.float64)
+    n_sets, n_methods = table.shape
+    ranks = stats.rankdata(np.where(np.isnan(table), np.inf, -table), axis=1)
+    p = 1.0
+    if n_sets > 1 and n_methods > 2 and (ranks != ranks[:, :1]).any():
+        p = float(stats.friedmanchisquare(*ranks.T).pvalue)
+    return Ranks(
+        tuple(labels), ranks.mean(axis=0), critical_difference(n_methods, n_sets), p, n_sets
+    )

@@ -1,0 +1,217 @@
+"""Many runs, on several cores, that may be stopped at any moment and go on where they were."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from tamis._neighbor_memory import shared_neighbors
+from tamis.evaluation.journal import Journal, SweepError, identity
+from tamis.evaluation.results import Record, Results
+from tamis.evaluation.stopwatch import measured_parts, part
+
+__all__ = ["SweepError", "Task", "sweep"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run.
+
+    Attributes
+    ----------
+    key : mapping
+        What tells the run from all others, as JSON has it.
+    function : callable
+        Of a module's top level, so that other processes can find it. Returns rows: a list of
+        dicts, as JSON has them. It must be deterministic.
+    arguments : mapping
+        Given to the function by name.
+    """
+
+    key: Mapping[str, Any]
+    function: Callable[..., list[dict[str, Any]]]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+def sweep(
+    tasks: Sequence[Task],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    header: Mapping[str, Any] | None = None,
+    n_jobs: int = 1,
+    progress: bool = False,
+    time_limit: float | None = None,
+) -> Results:
+    """Run the tasks that are not yet done.
+
+    Every finished run is a line of `path`, on the disk before the next one counts. Killed at any
+    moment, a sweep loses the runs under way; called again with the same file it makes the missing
+    ones and no others. Each run is confined to one thread, so that any number of workers gives the
+    same bits. Neighbour searches are shared between the runs.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    path : path or None, default=None
+        The file of results, created or continued; None keeps them in memory only.
+    header : mapping or None, default=None
+        What the results hang on, such as a protocol. A file made with another is refused.
+    n_jobs : int, default=1
+        Processes; -1 takes every core.
+    progress : bool, default=False
+        Whether to show a bar with the time left, on a terminal.
+    time_limit : float or None, default=None
+        Seconds of processor time that a run may take (where the system has such a clock, as Linux
+        and macOS do). One that takes longer is recorded as failed; so is one that raises an error.
+
+    Returns
+    -------
+    Results
+        In the order of the tasks, whatever the order in which they finished.
+
+    Raises
+    ------
+    SweepError
+        When the file belongs to other results, is damaged, in use, or cannot be written.
+    """
+    header = dict(header or {})
+    wanted = [identity(task.key) for task in tasks]
+    if len(set(wanted)) < len(wanted):
+        raise ValueError("two tasks have the same key; results could not be told apart.")
+    with _journal(path, header) as journal, _neighbor_folder(path) as folder:
+        missing = [t for t, name in zip(tasks, wanted, strict=True) if name not in journal.records]
+        runs = _runs(missing, n_jobs, folder, time_limit)
+        for record in _with_bar(runs, len(missing), len(tasks), progress):
+            journal.append(record)
+        return Results([journal.records[name] for name in wanted], header)
+
+
+@contextmanager
+def _journal(path: str | os.PathLike[str] | None, header: dict[str, Any]) -> Iterator[Journal]:
+    journal = Journal(Path(path) if path is not None else None, header)
+    try:
+        yield journal
+    finally:
+        journal.close()
+
+
+@contextmanager
+def _neighbor_folder(path: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """Where neighbour searches are kept while the sweep goes on; beside the results, to go on."""
+    folder = Path(f"{path}.neighbors") if path is not None else Path(tempfile.mkdtemp())
+    try:
+        yield folder
+    finally:
+        if path is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _runs(
+    tasks: Sequence[Task], n_jobs: int, folder: Path, time_limit: float | None
+) -> Iterator[Record]:
+    if n_jobs == 1 or len(tasks) <= 1:
+        return (_run(task, folder, time_limit) for task in tasks)
+    parallel = Parallel(
+        n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs"
+    )
+    return parallel(delayed(_run)(task, folder, time_limit, os.getpid()) for task in tasks)
+
+
+def _run(task: Task, folder: Path, time_limit: float | None, parent: int | None = None) -> Record:
+    """One task, on one thread, with what it took or why it failed."""
+    if parent is not None:
+        _end_with(parent)
+    rows: list[dict[str, Any]] = []
+    error = None
+    with measured_parts() as seconds:
+        try:
+            with part("all"), threadpool_limits(1), shared_neighbors(folder), _alarm(time_limit):
+                rows = task.function(**task.arguments)
+        except Exception as failure:  # one bad run must not lose the others
+            error = f"{type(failure).__name__}: {failure}".splitlines()[0]
+    return Record(dict(task.key), rows, seconds, error)
+
+
+class _TimeLimitError(Exception):
+    """A run took longer than it may."""
+
+
+@contextmanager
+def _alarm(seconds: float | None) -> Iterator[None]:
+    main = threading.current_thread() is threading.main_thread()
+    if seconds is None or not hasattr(signal, "setitimer") or not main:
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise _TimeLimitError(f"took longer than the limit of {seconds:g} s of processor time")
+
+    # The clock of the processor: what else the machine does must not decide what fails.
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+_watched: set[int] = set()
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when the sweep it works for is killed, and cannot tell it to."""
+    if parent in _watched or os.getpid() == parent:
+        return
+    _watched.add(parent)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _with_bar(runs: Iterator[Record], missing: int, total: int, shown: bool) -> Iterator[Record]:
+    if not shown or not missing or not sys.stderr.isatty():
+        yield from runs
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("runs", total=total, completed=total - missing)
+        for record in runs:
+            name = " ".join(str(record.key[k]) for k in ("set", "label") if k in record.key)
+            bar.update(task, advance=1, description=name or "runs")
+            yield record
