@@ -1,0 +1,133 @@
+"""An experiment's outcome as text, Markdown and data."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tamis.evaluation.experiments.base import Experiment
+from tamis.evaluation.protocol import Protocol
+from tamis.evaluation.tables import PaperTable, markdown_text, summary
+
+__all__ = ["Document"]
+
+_LEGEND = (
+    "Each cell has our mean ± standard deviation, the paper's figure below, and a verdict: reproduced "
+    "(apart by no more than the larger of the two standard deviations), better, lower, no data, or – "
+    "where the paper has no figure."
+)
+_WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Document:
+    """What there is to tell of a run.
+
+    Attributes
+    ----------
+    experiment : Experiment
+    quick : bool
+        Whether it was the quick version.
+    protocol : Protocol
+        As it was run.
+    tables : tuple of PaperTable
+    figures : tuple of Path
+    at_hand : tuple of str
+        The sets that were run.
+    absent : mapping
+        The sets that were not at hand, each with what to do.
+    failures : tuple
+        Key and error of every run that failed.
+    made_with : mapping
+        Commit, versions, platform.
+    """
+
+    experiment: Experiment
+    quick: bool
+    protocol: Protocol
+    tables: tuple[PaperTable, ...]
+    figures: tuple[Path, ...]
+    at_hand: tuple[str, ...]
+    absent: Mapping[str, str]
+    failures: tuple[tuple[Mapping[str, Any], str | None], ...]
+    made_with: Mapping[str, str]
+
+    @property
+    def verdicts(self) -> Counter[str]:
+        """How often each verdict was given, in all tables."""
+        return summary(self.tables)
+
+    def text(self) -> str:
+        """For a terminal or a log."""
+        parts = [self._title(), _fill(self.experiment.paper)]
+        parts += [table.text() for table in self.tables]
+        parts += [_fill(_LEGEND), f"Verdicts: {self._verdict_words()}."]
+        parts += [_fill(line) for line in self._gaps()]
+        parts.append("\n".join(_fill(text) for text in self._origin()))
+        return "\n\n".join(parts) + "\n"
+
+    def markdown(self) -> str:
+        """A page with the tables and the figures."""
+        parts = [f"# {markdown_text(self._title())}", markdown_text(self.experiment.paper)]
+        parts += [markdown_text(text) for text in self.experiment.about.split("\n\n")]
+        parts += [markdown_text(_LEGEND), f"Verdicts: {self._verdict_words()}."]
+        parts += [table.markdown() for table in self.tables]
+        parts += [
+            f"![{figure.stem.replace('_', ' ')}]({figure.name})"
+            for figure in self.figures
+            if figure.suffix == ".png"
+        ]
+        parts += [markdown_text(line) for line in self._gaps()]
+        parts += [markdown_text(text) for text in self._origin()]
+        return "\n\n".join(parts) + "\n"
+
+    def data(self) -> dict[str, Any]:
+        """For programs, as JSON has it."""
+        return {
+            "experiment": self.experiment.name,
+            "paper": self.experiment.paper,
+            "about": self.experiment.about,
+            "quick": self.quick,
+            "protocol": self.protocol.as_dict(),
+            "made_with": dict(self.made_with),
+            "sets": list(self.at_hand),
+            "absent": dict(self.absent),
+            "failures": [{"key": dict(key), "error": error} for key, error in self.failures],
+            "verdicts": dict(self.verdicts),
+            "tables": [table.as_dict() for table in self.tables],
+            "figures": [figure.name for figure in self.figures],
+        }
+
+    def _title(self) -> str:
+        name = self.experiment.name
+        return f"{name}: our figures beside the paper's" + (" (quick version)" if self.quick else "")
+
+    def _verdict_words(self) -> str:
+        words = {"–": "without a figure of the paper"}
+        return ", ".join(
+            f"{number} {words.get(verdict, verdict)}" for verdict, number in self.verdicts.items()
+        )
+
+    def _gaps(self) -> list[str]:
+        """What is missing and why."""
+        gaps = [f"Not at hand: {name} ({advice})" for name, advice in self.absent.items()]
+        for key, error in self.failures:
+            what = ", ".join(
+                f"{name}={value}" if isinstance(value, str) else f"{name}={json.dumps(value)}"
+                for name, value in key.items()
+            )
+            gaps.append(f"Failed: {what}: {error}")
+        return gaps
+
+    def _origin(self) -> list[str]:
+        made = ", ".join(f"{name} {value}" for name, value in self.made_with.items())
+        return [f"Protocol: {self.protocol.describe()}.", f"Made with {made}."]
+
+
+def _fill(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)

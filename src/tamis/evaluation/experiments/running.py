@@ -1,0 +1,171 @@
+"""Running an experiment: what is at hand is swept, and everything that comes of it is written."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+
+from tamis import datasets
+from tamis.evaluation.experiments.base import Experiment, Outcome
+from tamis.evaluation.experiments.document import Document
+from tamis.evaluation.figures import require_matplotlib
+from tamis.evaluation.files import write_atomically
+from tamis.evaluation.provenance import provenance
+from tamis.evaluation.sweep import sweep
+
+__all__ = ["find", "names", "run"]
+
+# Modules by experiment. They are imported when asked for: an experiment brings its methods along.
+_MODULES: Mapping[str, str] = MappingProxyType(
+    {
+        "udfs": "tamis.evaluation.experiments.udfs",
+        "jelsr": "tamis.evaluation.experiments.jelsr",
+        "jdlufs": "tamis.evaluation.experiments.jdlufs",
+        "track": "tamis.evaluation.experiments.track",
+        "m3fs": "tamis.evaluation.experiments.m3fs",
+        "leaderboard": "tamis.evaluation.leaderboard",
+    }
+)
+
+
+def names() -> tuple[str, ...]:
+    """The experiments there are."""
+    return tuple(_MODULES)
+
+
+def find(name: str) -> Experiment:
+    """The experiment of that name; an error lists the names there are.
+
+    >>> find("udfs").sets
+    ('umist', 'feret', 'yaleb', 'humanid', 'isolet', 'usps')
+    """
+    if name not in _MODULES:
+        near = difflib.get_close_matches(name, _MODULES, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(
+            f"There is no experiment {name!r}{hint}; the experiments are {', '.join(_MODULES)}."
+        )
+    experiment: Experiment = import_module(_MODULES[name]).EXPERIMENT
+    return experiment
+
+
+def run(
+    name: str | Experiment,
+    *,
+    output: Path,
+    quick: bool = False,
+    sets: Sequence[str] | None = None,
+    n_jobs: int = 1,
+    seed: int = 0,
+    fresh: bool = False,
+    progress: bool = True,
+) -> Outcome:
+    """Run an experiment on the sets at hand, or finish it.
+
+    Raw results are appended to ``output/NAME/results.jsonl`` as they come (the quick version has
+    ``output/NAME-quick``): a run that was stopped goes on where it was. Tables and figures are made
+    anew of them every time.
+
+    Parameters
+    ----------
+    name : str or Experiment
+        One of :func:`names`, or an experiment of your own.
+    output : Path
+        The folder for the results of all experiments.
+    quick : bool, default=False
+        Fewer sets, repeats and numbers of features.
+    sets : sequence of str or None, default=None
+        Only these sets of the experiment.
+    n_jobs : int, default=1
+        Processes; -1 takes all cores. The results are the same for any number.
+    seed : int, default=0
+        Every random choice starts from it.
+    fresh : bool, default=False
+        Whether to discard raw results of an earlier run.
+    progress : bool, default=True
+        Whether to show progress, on a terminal.
+
+    Returns
+    -------
+    Outcome
+        Tables with a verdict for every cell, and the files written: ``NAME.md``, ``NAME.json``,
+        figures and raw results.
+    """
+    experiment = find(name) if isinstance(name, str) else name
+    require_matplotlib()  # before hours of work, not after
+    protocol = replace(experiment.quick_protocol if quick else experiment.protocol, seed=seed)
+    wanted = _wanted(experiment, quick, sets)
+    present = set(datasets.present())
+    at_hand = [dataset for dataset in wanted if dataset in present]
+
+    folder = Path(output) / (f"{experiment.name}-quick" if quick else experiment.name)
+    raw = folder / "results.jsonl"
+    if fresh:
+        raw.unlink(missing_ok=True)
+    results = sweep(
+        experiment.tasks(at_hand, protocol),
+        raw,
+        header={"experiment": experiment.name, **protocol.as_dict()},
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    tables = [table.restricted(wanted) for table in experiment.tables(results)]
+    document = Document(
+        experiment=experiment,
+        quick=quick,
+        protocol=protocol,
+        tables=tuple(table for table in tables if table is not None),
+        figures=tuple(experiment.figures(results, folder)),
+        at_hand=tuple(at_hand),
+        absent={dataset: _advice(dataset) for dataset in wanted if dataset not in present},
+        failures=tuple(
+            (dict(record.key), record.error) for record in results.records if record.error
+        ),
+        made_with=provenance(),
+    )
+    markdown, data = document.markdown(), document.data()
+    files = {
+        folder / f"{experiment.name}.md": markdown,
+        folder / f"{experiment.name}.json": json.dumps(data, indent=1, ensure_ascii=False) + "\n",
+    }
+    for path, contents in files.items():
+        write_atomically(path, contents)
+    return Outcome(
+        name=experiment.name,
+        text=document.text(),
+        markdown=markdown,
+        data=data,
+        files=(*files, *document.figures, raw),
+        verdicts=document.verdicts,
+        tables=document.tables,
+    )
+
+
+def _wanted(experiment: Experiment, quick: bool, sets: Sequence[str] | None) -> tuple[str, ...]:
+    """The sets to run, in the experiment's order."""
+    if sets is None:
+        return experiment.quick_sets if quick else experiment.sets
+    chosen = {datasets.entry(dataset).name for dataset in sets}
+    strangers = sorted(chosen.difference(experiment.sets))
+    if strangers or not chosen:
+        problem = f"{strangers[0]} is no set" if strangers else "no set is named"
+        raise ValueError(
+            f"{experiment.name}: {problem} of this experiment; its sets are "
+            f"{', '.join(experiment.sets)}."
+        )
+    return tuple(dataset for dataset in experiment.sets if dataset in chosen)
+
+
+def _advice(dataset: str) -> str:
+    """How to come by a set that is not at hand."""
+    entry = datasets.entry(dataset)
+    stem = entry.files[0] if entry.files else entry.name
+    return (
+        f"{entry.n_samples} × {entry.n_features}, {entry.n_classes} classes; put {stem}.npz (or .mat, "
+        f".csv) into the folder that TAMIS_DATA names. Source: {entry.source}"
+    )
