@@ -1,0 +1,26 @@
+"""The one error of reading and writing tables."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TableError(ValueError):
+    """A table that cannot be read or written: one line that says what is wrong and what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+def close_matches(name: str, candidates: Iterable[str], most: int = 5) -> str:
+    """The end of a message about a wrong name: the likely ones, or the first few there are."""
+    known = [str(candidate) for candidate in candidates]
+    folded = {candidate.strip().casefold(): candidate for candidate in reversed(known)}
+    near = difflib.get_close_matches(name.strip().casefold(), folded, n=most, cutoff=0.6)
+    if near:
+        return "did you mean " + " or ".join(repr(folded[match]) for match in near) + "?"
+    if not known:
+        return "there are none."
+    more = f", … ({len(known) - most} more)" if len(known) > most else ""
+    return "there are " + ", ".join(map(repr, known[:most])) + more + "."

@@ -1,0 +1,42 @@
+"""The libsvm (svmlight) format: a label and the values that are not zero."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+from tamis.io._errors import TableError
+from tamis.io._table import Table, make_table
+from tamis.io._text import open_binary
+
+
+def read_libsvm(
+    path: Path, *, format: str, labels: str | None, ids: str | None, key: str | None
+) -> Table:
+    """Read a sparse table; its labels come with the format, and columns have no names."""
+    for what, wanted in (("labels", labels), ("ids", ids)):
+        if wanted is not None:
+            raise TableError(
+                f"{path}: libsvm files name no columns, so there is no {wanted!r} to take as "
+                f"{what}; leave it out (the first number of a line is read as its label)."
+            )
+    with open_binary(path) as file:
+        X, y = load_svmlight_file(file)
+    labels_read = y.astype(np.intp) if np.array_equal(y, np.rint(y)) else y
+    return make_table(path, format, X, None, labels=labels_read)
+
+
+def write_libsvm(table: Table, path: Path, *, format: str) -> None:
+    """Write indices from 1, with numeric labels or 0."""
+    y = table.labels if table.labels is not None else np.zeros(table.X.shape[0], dtype=np.intp)
+    if y.dtype.kind not in "biuf":
+        raise TableError(
+            f"{path}: libsvm holds numbers as labels, and these are text; write another format, "
+            "or read the table without labels."
+        )
+    X = sp.csr_matrix(table.X)
+    with open_binary(path, "w") as file:
+        dump_svmlight_file(X, y, file, zero_based=False)

@@ -1,0 +1,92 @@
+"""MATLAB files: version 5 to 7 by scipy, version 7.3 (HDF5) by h5py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+from tamis._typing import FloatArray
+from tamis.io._arrays import ID_KEYS, LABEL_KEYS, NAME_KEYS, side_key, side_values, table_key
+from tamis.io._libraries import need
+from tamis.io._table import Table, make_table
+
+
+def read_mat(
+    path: Path, *, format: str, labels: str | None, ids: str | None, key: str | None
+) -> Table:
+    """Read the matrix ``X`` (or ``fea``, ``data``, or the only one) and the labels beside it."""
+    with open(path, "rb") as file:
+        is_hdf5 = file.read(8) == b"\x89HDF\r\n\x1a\n"
+    if is_hdf5:
+        with need("h5py", "anndata").File(path, "r") as file:
+            keys = [name for name in file if not name.startswith("#")]
+            return _table(path, format, keys, lambda name: _hdf5_value(file, name), labels, ids, key)
+    variables = scipy.io.loadmat(path, squeeze_me=False, chars_as_strings=True)
+    keys = [name for name in variables if not name.startswith("__")]
+    return _table(path, format, keys, lambda name: _cells(variables[name]), labels, ids, key)
+
+
+def _table(
+    path: Path, format: str, keys: list[str], value: Any, labels: Any, ids: Any, key: Any
+) -> Table:
+    chosen = table_key(path, keys, key, lambda name: np.shape(value(name)))
+    rest = [name for name in keys if name != chosen]
+    label_key = side_key(path, rest, labels, LABEL_KEYS, "labels")
+    id_key = side_key(path, rest, ids, ID_KEYS, "ids")
+    name_key = side_key(path, rest, None, NAME_KEYS, "names")
+    return make_table(
+        path,
+        format,
+        value(chosen),
+        None if name_key is None else [str(name) for name in np.ravel(value(name_key))],
+        labels=None if label_key is None else side_values(value(label_key)),
+        ids=None if id_key is None else side_values(value(id_key)),
+        labels_name=label_key,
+        ids_name=id_key,
+    )
+
+
+def _cells(value: Any) -> Any:
+    """A matrix as it is; a cell array of text as an array of strings."""
+    if sp.issparse(value) or value.dtype != object:
+        return value
+    return np.array([str(np.ravel(cell)[0]) if np.size(cell) else "" for cell in value.ravel()])
+
+
+def _hdf5_value(file: Any, name: str) -> Any:
+    """A variable of version 7.3, where columns come first and text is an array of code units."""
+    node = file[name]
+    if "MATLAB_sparse" in node.attrs:
+        n_rows, indptr = int(node.attrs["MATLAB_sparse"]), node["jc"][()]
+        if "data" not in node:
+            return sp.csc_array((n_rows, len(indptr) - 1))
+        parts = (node["data"][()], node["ir"][()], indptr)
+        return sp.csc_array(parts, shape=(n_rows, len(indptr) - 1))
+    values = node[()]
+    if values.dtype == object:
+        text = [file[reference][()] for reference in values.ravel()]
+        return np.array([t.astype("<u2").tobytes().decode("utf-16-le") for t in text])
+    return values.T
+
+
+def write_mat(table: Table, path: Path, *, format: str) -> None:
+    """Write ``X``, ``y``, ``ids`` and ``feature_names`` (cells of text)."""
+    variables: dict[str, Any] = {
+        "X": sp.csc_matrix(table.X) if sp.issparse(table.X) else table.X,
+        "feature_names": table.feature_names,
+    }
+    if table.labels is not None:
+        variables["y"] = _column(table.labels)
+    if table.ids is not None:
+        variables["ids"] = _column(table.ids)
+    with open(path, "wb") as file:
+        scipy.io.savemat(file, variables, do_compression=True)
+
+
+def _column(values: FloatArray) -> FloatArray:
+    values = values if values.dtype.kind in "biuf" else values.astype(object)
+    return values.reshape(-1, 1)

@@ -1,0 +1,218 @@
+"""A table in memory, and the checks that every reader ends with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import FloatArray, IntArray, Matrix
+from tamis.columns import describe_columns, row_blocks
+from tamis.io._errors import TableError, close_matches
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Numbers with the names of their columns, and the labels and ids of their rows.
+
+    Attributes
+    ----------
+    X : {ndarray, CSR array} of shape (n_samples, n_features)
+        Numeric and finite; sparse if the file is.
+    feature_names : ndarray of str, of shape (n_features,)
+    labels, ids : ndarray of shape (n_samples,) or None
+        The columns set aside, or what the format itself keeps for each row.
+    path : Path or None
+        Where it was read from.
+    format : str
+        A name of :func:`tamis.io.formats`.
+    image_shape : tuple of int or None
+        Height and width, where each row is an image.
+    labels_name, ids_name : str or None
+        Names of the columns set aside, used again on writing.
+    notes : tuple of str
+        What the reader decided by itself, one sentence each.
+    """
+
+    X: Matrix
+    feature_names: FloatArray
+    labels: FloatArray | None = None
+    ids: FloatArray | None = None
+    path: Path | None = None
+    format: str = ""
+    image_shape: tuple[int, int] | None = None
+    labels_name: str | None = None
+    ids_name: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def take(self, columns: IntArray) -> Self:
+        """The same rows with only these columns, in this order."""
+        return replace(
+            self, X=self.X[:, columns], feature_names=self.feature_names[columns], image_shape=None
+        )
+
+    def beside(self) -> list[tuple[str, FloatArray]]:
+        """Ids and labels as named columns, under names that no feature has."""
+        taken = set(self.feature_names.tolist())
+        columns = []
+        for name, default, values in (
+            (self.ids_name, "id", self.ids),
+            (self.labels_name, "label", self.labels),
+        ):
+            if values is not None:
+                name = name or default
+                while name in taken:
+                    name += "_"
+                taken.add(name)
+                columns.append((name, values))
+        return columns
+
+
+def default_names(n_features: int) -> list[str]:
+    """``column0``, ``column1``, … for a table whose file names no columns."""
+    return [f"column{j}" for j in range(n_features)]
+
+
+def set_aside(
+    path: Path, names: Sequence[str], labels: str | None, ids: str | None
+) -> tuple[list[int], int | None, int | None]:
+    """Indices of the features, of the label column and of the id column.
+
+    Refuses names that occur twice, and names that do not occur.
+    """
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        columns = describe_columns(range(len(twice)), twice)
+        raise TableError(
+            f"{path}: more than one column is called the same: {columns}; rename them, so that "
+            "every name occurs once."
+        )
+    found: list[int | None] = []
+    for what, wanted in (("labels", labels), ("ids", ids)):
+        if wanted is not None and wanted not in names:
+            raise TableError(
+                f"{path}: there is no column {wanted!r} to take as {what}; "
+                f"{close_matches(wanted, names)}"
+            )
+        found.append(None if wanted is None else list(names).index(wanted))
+    if found[0] is not None and found[0] == found[1]:
+        raise TableError(
+            f"{path}: {labels!r} is named both as labels and as ids; name two columns."
+        )
+    return [j for j in range(len(names)) if j not in found], found[0], found[1]
+
+
+def refuse_text(path: Path, examples: dict[str, str]) -> None:
+    """Name the columns that hold no numbers, given one value of each."""
+    if not examples:
+        return
+    names = list(examples)
+    first = examples[names[0]]
+    shown = first if len(first) <= 30 else first[:29] + "…"
+    comma = first.replace(",", "", 1).lstrip("+-").isdecimal() and "," in first
+    remedy = (
+        "write numbers with a decimal point"
+        if comma
+        else "drop them, encode them as numbers, or name them as labels or ids"
+    )
+    raise TableError(
+        f"{path}: not numbers in {describe_columns(range(len(names)), names)} "
+        f"(for example {shown!r}); {remedy}."
+    )
+
+
+def _refuse_missing(path: Path, X: Matrix, names: Sequence[str]) -> None:
+    if X.dtype.kind != "f":
+        return
+    columns = np.zeros(X.shape[1], dtype=bool)
+    n_rows = 0
+    if sp.issparse(X):
+        bad = ~np.isfinite(X.data)
+        columns[X.indices[bad]] = True
+        n_rows = np.unique(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[bad]).size
+    else:
+        for rows in row_blocks(*X.shape):
+            bad = ~np.isfinite(X[rows])
+            if bad.any():
+                columns |= bad.any(axis=0)
+                n_rows += np.count_nonzero(bad.any(axis=1))
+    refuse_missing_columns(path, np.flatnonzero(columns), names, n_rows, X.shape[0])
+
+
+def refuse_missing_columns(
+    path: Path, columns: IntArray, names: Sequence[str], n_rows: int, n_samples: int
+) -> None:
+    """Name the columns with missing or infinite values, if there are any."""
+    if len(columns):
+        raise TableError(
+            f"{path}: missing, NaN or infinite values in {describe_columns(columns, names)}, in "
+            f"{n_rows} of {n_samples} rows; fill them in, or drop those columns or rows."
+        )
+
+
+def make_table(
+    path: Path,
+    format: str,
+    X: Any,
+    names: Sequence[str] | None,
+    *,
+    labels: FloatArray | None = None,
+    ids: FloatArray | None = None,
+    labels_name: str | None = None,
+    ids_name: str | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """The table that a reader returns, after the checks that all of them share."""
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+        X.sum_duplicates()
+    if X.ndim != 2:
+        raise TableError(
+            f"{path}: an array of shape {X.shape} is no table; save one with rows (samples) and "
+            "columns (features)."
+        )
+    if X.dtype.kind not in "biuf":
+        raise TableError(
+            f"{path}: the values are not numbers (type {X.dtype}); encode them as numbers."
+        )
+    if X.dtype == bool:
+        X = X.astype(np.uint8)
+    elif X.dtype == np.float16 or X.dtype.itemsize > 8:
+        X = X.astype(np.float64)
+    elif not X.dtype.isnative:
+        X = X.astype(X.dtype.newbyteorder("="))
+    n_samples, n_features = X.shape
+    if n_samples == 0:
+        raise TableError(f"{path}: the table has columns but no rows; nothing can be learned.")
+    if n_features < 2:
+        raise TableError(
+            f"{path}: the table has {n_features or 'no'} numeric "
+            f"column{'' if n_features == 1 else 's'}; there is nothing to select from. Check the "
+            "separator (comma, semicolon or tab), and which columns are set aside."
+        )
+    kept_names = default_names(n_features) if names is None else [str(name) for name in names]
+    if len(kept_names) != n_features:
+        raise TableError(
+            f"{path}: {len(kept_names)} column names for {n_features} columns; write one a column."
+        )
+    set_aside(path, kept_names, None, None)
+    for what, values in (("labels", labels), ("ids", ids)):
+        if values is not None and len(values) != n_samples:
+            raise TableError(f"{path}: {len(values)} {what} for {n_samples} rows; write one a row.")
+    _refuse_missing(path, X, kept_names)
+    return Table(
+        X=X,
+        feature_names=np.array(kept_names, dtype=object),
+        labels=labels,
+        ids=ids,
+        path=path,
+        format=format,
+        labels_name=labels_name,
+        ids_name=ids_name,
+        notes=tuple(notes),
+    )
