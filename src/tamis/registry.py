@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from tamis.base import Selector
 from tamis.selectors.cufs import CUFS
@@ -86,7 +86,7 @@ class Method:
     reference: str = ""
     tune: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     lacks: Mapping[str, str] = field(default_factory=dict)
-    scaling: str = "standard"
+    scaling: Literal["standard", "none"] = "standard"
 
 
 _NOT_CENTRED = "the features enter uncentred, so that their zero matters"

@@ -5,7 +5,9 @@ Everything heavy is imported by the commands when they run, so that help and com
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -27,8 +29,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _help(command: Callable[..., None]) -> str:
+    """The docstring, with its examples marked as lines that are not to be joined."""
+    return (inspect.getdoc(command) or "").replace("\nFor example:", "\n\b\nFor example:")
+
+
 for command in (select, compare, bench, methods, datasets):
-    app.command()(command)
+    app.command(help=_help(command))(command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -39,22 +48,25 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _tamis(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Decide which columns of a wide table to keep, without labels.
 
-    \b
-    Examples:
+    For example:
       tamis select data.csv -o selected.csv       keep the columns worth keeping
       tamis select data.csv --report report.html  see why these
       tamis compare data.csv --methods all        methods side by side
       tamis methods                               what there is, and for what
     """
+
+
+app.callback(help=_help(_tamis))(_tamis)
 
 
 def main() -> None:

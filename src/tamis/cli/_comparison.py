@@ -63,9 +63,8 @@ class Judge:
     n_kept: int
     protocol: Protocol
 
-    def measure(self, columns: Sequence[int], seeds: range) -> dict[str, list[float]]:
-        """Every measure of a selection."""
-        chosen = np.asarray(columns)
+    def measure(self, chosen: IntArray, seeds: range) -> dict[str, list[float]]:
+        """Every measure of the chosen columns."""
         table = self.X[:, np.sort(chosen)]
         loss = measure_loss(self._selection(chosen), self._sample(chosen))
         return {

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from tamis.cli._screen import one_line, printable, stderr
 
-__all__ = ["COMPUTATION", "INTERRUPTED", "USAGE", "Failure", "Group", "reason"]
+__all__ = ["COMPUTATION", "INTERRUPTED", "USAGE", "CommandError", "Group", "reason"]
 
 COMPUTATION = 1
 USAGE = 2
@@ -25,7 +25,7 @@ INTERRUPTED = 130
 _FOR_PROGRAMMERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
 
 
-class Failure(Exception):
+class CommandError(Exception):
     """What went wrong and what to do, in one line, with the exit code."""
 
     def __init__(self, message: str, code: int = USAGE) -> None:
@@ -61,12 +61,12 @@ class Group(TyperGroup):
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
-                raise Failure("stopped; nothing was written.", INTERRUPTED) from None
+                raise CommandError("stopped; nothing was written.", INTERRUPTED) from None
 
 
 def _report(error: Exception) -> NoReturn:
     """Say what failed on standard error, and exit."""
-    if isinstance(error, Failure):
+    if isinstance(error, CommandError):
         message, code = str(error), error.code
     elif isinstance(error, typer.TyperException):
         context = getattr(error, "ctx", None)
@@ -98,7 +98,9 @@ def reason(error: BaseException) -> str:
     text = one_line(str(error)).rstrip(".")
     if not text:
         return type(error).__name__
-    return text if isinstance(error, ValueError | LookupError) else f"{type(error).__name__}: {text}"
+    return (
+        text if isinstance(error, ValueError | LookupError) else f"{type(error).__name__}: {text}"
+    )
 
 
 @contextmanager

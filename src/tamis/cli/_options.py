@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tamis.cli._failures import Failure
+from tamis.cli._failures import CommandError
 
 __all__ = [
     "AsJson",
@@ -90,13 +90,15 @@ def read_number(text: str | None) -> int | float | None:
         else:
             value = float(text) if "." in text or "e" in text.lower() else int(text)
     except ValueError:
-        raise Failure(
+        raise CommandError(
             f"-k {text} is not a number; give how many columns to keep, or a fraction such as 0.2."
         ) from None
     if isinstance(value, float) and not 0 < value <= 1:
-        raise Failure(f"-k {text} is not a fraction above 0 and up to 1; 0.2 and 20% keep a fifth.")
+        raise CommandError(
+            f"-k {text} is not a fraction above 0 and up to 1; 0.2 and 20% keep a fifth."
+        )
     if value < 1 and isinstance(value, int):
-        raise Failure(f"-k {text} keeps nothing; give a number from 1 on.")
+        raise CommandError(f"-k {text} keeps nothing; give a number from 1 on.")
     return value
 
 
@@ -106,7 +108,7 @@ def number_to_keep(wanted: int | float | None, n_columns: int, source: str) -> t
         return max(1, int(wanted * n_columns)), f"{wanted:.4g} of the columns, as asked for"
     if wanted is not None:
         if wanted > n_columns:
-            raise Failure(
+            raise CommandError(
                 f"-k {wanted} is more than the {n_columns} columns of {source}; use a number from "
                 f"1 to {n_columns}."
             )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from tamis.cli._failures import Failure, reason
+from tamis.cli._failures import CommandError, reason
 
 if TYPE_CHECKING:
-    from tamis._typing import IntArray, Matrix
+    from tamis._typing import FloatArray, IntArray, Matrix
     from tamis.cli._source import Source
+    from tamis.evaluation.protocol import Scaling
     from tamis.registry import Method
 
 __all__ = [
@@ -26,6 +27,8 @@ Scale = Literal["auto", "standard", "columns", "unit", "none"]
 
 # Methods that search the neighbours of every row compare each with each: minutes at 100,000 rows.
 NEIGHBOR_ROWS = 20_000
+# Numbers that are scaled at a time.
+BLOCK_SIZE = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Prepared:
     X : matrix
     rows : ndarray or slice
         Which rows of the source it holds.
-    scaling : str
+    scaling : {"standard", "columns", "unit", "none"}
     words : list of str
         What was done, a sentence each.
     altered : bool
@@ -46,7 +49,7 @@ class Prepared:
 
     X: Matrix
     rows: IntArray | slice
-    scaling: str
+    scaling: Scaling
     words: list[str]
     altered: bool
 
@@ -63,26 +66,47 @@ def prepare(
 
     from tamis.evaluation.preparation import drawn_samples, scaled
 
-    X = source.table.X
     check_values(source)
+    X = source.table.X
     words = []
     most = max_rows
     if most is None and "n_neighbors" in method.selector().get_params():
         most = NEIGHBOR_ROWS
     rows = drawn_samples(X.shape[0], most, seed)
-    drawn = not isinstance(rows, slice)
-    if drawn:
+    if not isinstance(rows, slice):
         why = "as --max-rows says" if max_rows else f"as {method.name} compares each with each"
         words.append(
             f"Ranked on {most:,} of the {X.shape[0]:,} rows, drawn at random, {why}; "
             "--max-rows sets another number."
         )
         X = X[rows]
-    scaling = method.scaling if scale == "auto" else scale
-    in_place = not drawn and X.dtype == np.float64 and scaling != "none"
-    X = scaled(X, scaling, copy=not (drawn or in_place))
+    scaling: Scaling = method.scaling if scale == "auto" else scale
+    if sp.issparse(X):
+        X = scaled(X, scaling)
+    elif scaling != "none":
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        elif not X.flags.writeable:
+            X = X.copy()
+        _scale_in_place(X, scaling)
     words.append(scaling_words(scaling, sp.issparse(X)))
-    return Prepared(X, rows, scaling, words, altered=in_place)
+    altered = X is source.table.X and scaling != "none"
+    return Prepared(X, rows, scaling, words, altered)
+
+
+def _scale_in_place(X: FloatArray, scaling: Scaling) -> None:
+    """What :func:`tamis.evaluation.preparation.scaled` returns, without a second table."""
+    from tamis.evaluation.preparation import scaled
+
+    if scaling == "unit":
+        lowest, extent = X.min(), X.max() - X.min()
+        X -= lowest
+        X /= extent or 1.0
+        return
+    step = max(1, BLOCK_SIZE // X.shape[0])
+    for start in range(0, X.shape[1], step):
+        columns = slice(start, start + step)
+        X[:, columns] = scaled(X[:, columns], scaling)
 
 
 def check_values(source: Source) -> None:
@@ -93,7 +117,7 @@ def check_values(source: Source) -> None:
     try:
         refuse_unusable_values(*extent(source.table.X), source.table.feature_names)
     except ValueError as error:
-        raise Failure(f"{source.name}: {reason(error).removeprefix('X ')}.") from None
+        raise CommandError(f"{source.name}: {reason(error).removeprefix('X ')}.") from None
 
 
 def scaling_words(scaling: str, sparse: bool) -> str:
@@ -118,9 +142,9 @@ def image_shape(text: str | None, source: Source) -> tuple[int, int] | None:
     height, cross, width = text.lower().replace("×", "x").partition("x")
     n_columns = source.table.X.shape[1]
     if not (cross and height.isdigit() and width.isdigit()):
-        raise Failure(f"--image-shape {text} is not HEIGHTxWIDTH; for example 28x28.")
+        raise CommandError(f"--image-shape {text} is not HEIGHTxWIDTH; for example 28x28.")
     if int(height) * int(width) != n_columns:
-        raise Failure(
+        raise CommandError(
             f"--image-shape {text} has {int(height) * int(width)} pixels, but {source.name} has "
             f"{n_columns} columns."
         )

@@ -90,9 +90,7 @@ def print_table(
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for name in columns:
-        table.add_column(
-            Text(name), justify="right" if name in right else "left", overflow="fold"
-        )
+        table.add_column(Text(name), justify="right" if name in right else "left", overflow="fold")
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli._failures import COMPUTATION, Failure, reason
+from tamis.cli._failures import COMPUTATION, CommandError, reason
 from tamis.cli._options import close_to
 from tamis.cli.methods import NOT_PARAMETERS
 
@@ -26,30 +26,30 @@ def read_parameters(
 ) -> dict[str, Any]:
     """What --param and --clusters set, by name."""
     known = [
-        name
-        for name in inspect.signature(method.selector).parameters
-        if name not in NOT_PARAMETERS
+        name for name in inspect.signature(method.selector).parameters if name not in NOT_PARAMETERS
     ]
     values: dict[str, Any] = {}
     for setting in settings:
         name, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not name:
-            raise Failure(f"--param {setting} is not NAME=VALUE; for example --param alpha=0.3.")
+            raise CommandError(
+                f"--param {setting} is not NAME=VALUE; for example --param alpha=0.3."
+            )
         if name not in known:
-            raise Failure(
+            raise CommandError(
                 f"{method.name} has no parameter {name!r}{close_to(name, known)}; "
                 f"`tamis methods {method.name}` lists them."
             )
         if name in values:
-            raise Failure(f"--param sets {name} twice; set it once.")
+            raise CommandError(f"--param sets {name} twice; set it once.")
         values[name] = _read_value(text)
     if clusters is not None:
         # JELSR calls the same number the components of its embedding.
         name = next((name for name in ("n_clusters", "n_components") if name in known), "")
         if not name:
-            raise Failure(f"{method.name} knows no clusters; leave out --clusters.")
+            raise CommandError(f"{method.name} knows no clusters; leave out --clusters.")
         if name in values:
-            raise Failure(f"--clusters and --param {name} set the same; leave one out.")
+            raise CommandError(f"--clusters and --param {name} set the same; leave one out.")
         values[name] = clusters
     return values
 
@@ -74,7 +74,9 @@ def make_selector(
     try:
         model._validate_params()
     except ValueError as error:
-        raise Failure(f"{reason(error)}; parameters are set with --param NAME=VALUE.") from None
+        raise CommandError(
+            f"{reason(error)}; parameters are set with --param NAME=VALUE."
+        ) from None
     return model
 
 
@@ -85,7 +87,7 @@ def fit(model: Selector, X: Matrix, source: str) -> None:
     try:
         model.fit(X)
     except (np.linalg.LinAlgError, ArithmeticError, RuntimeError) as error:
-        raise Failure(
+        raise CommandError(
             f"{type(model).__name__} failed on {source}: {reason(error)}; try other parameters or "
             "another scaling.",
             COMPUTATION,
@@ -95,4 +97,4 @@ def fit(model: Selector, X: Matrix, source: str) -> None:
         hint = ""
         if any(f"{name}=" in text for name in model.get_params()):
             hint = " (parameters are set with --param NAME=VALUE)"
-        raise Failure(f"{source}: {text}{hint}.") from error
+        raise CommandError(f"{source}: {text}{hint}.") from error

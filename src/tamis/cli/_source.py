@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tamis.cli._failures import Failure, reason
+from tamis.cli._failures import CommandError, reason
 from tamis.cli._screen import working
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Source:
             for what, values in (("labels", self.table.labels), ("ids", self.table.ids))
             if values is not None
         ]
-        return text + (f"; {' and '.join(aside)} set aside" if aside else "")
+        return text + (f"; {' and '.join(aside)} set aside" if aside else "") + "."
 
 
 def read_source(
@@ -67,9 +67,9 @@ def read_source(
         try:
             return io.read(file, labels=labels, ids=ids, format=format, key=key)
         except io.TableError as error:
-            raise Failure(str(error)) from None
+            raise CommandError(str(error)) from None
         except OSError as error:
-            raise Failure(f"cannot read {file}: {reason(error)}.") from None
+            raise CommandError(f"cannot read {file}: {reason(error)}.") from None
 
     if file.startswith(_REGISTERED):
         name = file.removeprefix(_REGISTERED)
@@ -80,7 +80,7 @@ def read_source(
             ("--key", key),
         ):
             if value is not None:
-                raise Failure(f"{file} is a registered data set: leave out {option}.")
+                raise CommandError(f"{file} is a registered data set: leave out {option}.")
         return _checked(Source(file, _registered(name), lambda: _registered(name)))
     with working(f"reading {file}"):
         return _checked(Source(file, read(), read))
@@ -96,7 +96,7 @@ def _registered(name: str) -> Table:
         with working(f"loading {name}"):
             data = datasets.load(name)
     except datasets.DatasetError as error:
-        raise Failure(str(error)) from None
+        raise CommandError(str(error)) from None
     names = np.array([f"x{column}" for column in range(data.X.shape[1])])
     return Table(
         X=data.X,
@@ -114,7 +114,9 @@ def _checked(source: Source) -> Source:
     n_samples, n_columns = source.table.X.shape
     if n_samples < 2:
         rows = "no rows" if n_samples == 0 else "a single row"
-        raise Failure(f"{source.name} has {rows}; columns are compared over at least two samples.")
+        raise CommandError(
+            f"{source.name} has {rows}; columns are compared over at least two samples."
+        )
     if n_columns == 0:
-        raise Failure(f"{source.name} has no columns of numbers to choose from.")
+        raise CommandError(f"{source.name} has no columns of numbers to choose from.")
     return source

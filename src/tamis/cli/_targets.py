@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tamis.cli._failures import Failure, reason
+from tamis.cli._failures import CommandError, reason
 
 __all__ = ["check_folder", "check_targets", "write_all"]
 
@@ -29,12 +29,12 @@ def check_targets(targets: Mapping[str, Path | None], source: Path | None) -> di
             continue
         check_folder(path.absolute().parent, option)
         if source is not None and _same(path, source):
-            raise Failure(f"{option} {path} is the input; name another file.")
+            raise CommandError(f"{option} {path} is the input; name another file.")
         for other, taken in checked.items():
             if _same(path, taken):
-                raise Failure(f"{option} and {other} name the same file, {path}; name two.")
+                raise CommandError(f"{option} and {other} name the same file, {path}; name two.")
         if path.is_dir() and path.suffix != ".zarr":
-            raise Failure(f"{option} {path} is a folder; name a file in it.")
+            raise CommandError(f"{option} {path} is a folder; name a file in it.")
         checked[option] = path
     return checked
 
@@ -42,13 +42,13 @@ def check_targets(targets: Mapping[str, Path | None], source: Path | None) -> di
 def check_folder(folder: Path, option: str) -> None:
     """Refuse a folder that is not there, or cannot be written to."""
     if not folder.exists():
-        raise Failure(
+        raise CommandError(
             f"the folder {folder} of {option} does not exist; create it, or name another."
         )
     if not folder.is_dir():
-        raise Failure(f"{folder}, of {option}, is not a folder; name another.")
+        raise CommandError(f"{folder}, of {option}, is not a folder; name another.")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise Failure(f"the folder {folder} of {option} cannot be written to; name another.")
+        raise CommandError(f"the folder {folder} of {option} cannot be written to; name another.")
 
 
 def _same(first: Path, second: Path) -> bool:
@@ -76,12 +76,14 @@ def write_all(writers: Mapping[Path, Callable[[Path], None]]) -> None:
                 os.replace(target, path.parent / "replaced")  # a folder cannot be replaced by one
             os.replace(path, target)
     except OSError as error:
-        raise Failure(
+        raise CommandError(
             f"cannot write {target}: {reason(error)}; make room, or write elsewhere. Nothing was "
             "written."
         ) from None
     except ValueError as error:
-        raise Failure(f"cannot write {target}: {reason(error)}. Nothing was written.") from None
+        raise CommandError(
+            f"cannot write {target}: {reason(error)}. Nothing was written."
+        ) from None
     finally:
         for stage in stages:
             shutil.rmtree(stage, ignore_errors=True)

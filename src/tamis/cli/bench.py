@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tamis.cli._failures import INTERRUPTED, Failure, reason
+from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, reason
 from tamis.cli._options import AsJson, Jobs, Seed, close_to
-from tamis.cli._screen import one_line, print_json, print_table, print_text
+from tamis.cli._screen import one_line, print_json, print_table, print_text, stdout
+
+if TYPE_CHECKING:
+    from tamis.evaluation.experiments import Outcome
 
 __all__ = ["bench", "experiment_names"]
 
@@ -54,8 +57,7 @@ def bench(
     Results are kept as they come: stop it whenever you like, the same
     command goes on from there.
 
-    \b
-    Examples:
+    For example:
       tamis bench
       tamis bench udfs --quick
       tamis bench leaderboard --output results --jobs 4
@@ -67,12 +69,14 @@ def bench(
         _list(as_json)
         return
     if name not in experiments.names():
-        raise Failure(
+        raise CommandError(
             f"there is no experiment {name!r}{close_to(name, experiments.names())}; "
             "`tamis bench` lists them."
         )
     chosen = _known_sets(sets)
     _check_folder(output)
+    from tamis.evaluation import SweepError
+
     try:
         outcome = experiments.run(
             name,
@@ -85,40 +89,56 @@ def bench(
             progress=sys.stderr.isatty(),
         )
     except KeyboardInterrupt:
-        raise Failure(
-            f"stopped; what is done is kept in {output / name}, and the same command goes on "
-            "from there.",
+        raise CommandError(
+            f"stopped; what is done is kept in {output}, and the same command goes on from there.",
             INTERRUPTED,
         ) from None
-    except (ValueError, LookupError) as error:
-        raise Failure(f"{name}: {reason(error)}.") from None
+    except (SweepError, ImportError, ValueError, LookupError) as error:
+        raise CommandError(str(error)) from error
     except OSError as error:
-        raise Failure(
+        raise CommandError(
             f"cannot write to {error.filename or output}: {reason(error)}; choose another folder "
             "with --output, or make room."
-        ) from None
+        ) from error
     if as_json:
-        print_json({**outcome.data, "files": outcome.files, "verdicts": outcome.verdicts})
+        print_json({**outcome.data, "files": [str(path) for path in outcome.files]})
+    else:
+        _print(outcome)
+    failures = outcome.data.get("failures", ())
+    if failures:
+        raise CommandError(f"{len(failures)} runs of {name} failed; see above why.", COMPUTATION)
+
+
+def _print(outcome: Outcome) -> None:
+    """The tables, coloured on a terminal, and what was written."""
+    console = stdout()
+    if console.is_terminal and outcome.tables:
+        for table in outcome.tables:
+            console.print(table.rich())
+        counts = ", ".join(f"{n} {verdict}" for verdict, n in outcome.verdicts.items())
+        print_text(f"Verdicts: {counts}.")
+        for dataset, advice in outcome.data.get("absent", {}).items():
+            print_text(f"Not at hand: {dataset} ({advice})")
+        for failure in outcome.data.get("failures", ()):
+            print_text(f"Failed: {failure['key']}: {failure['error']}")
     else:
         for line in outcome.text.splitlines():
             print_text(line)
-        print_text("")
-        verdicts = ", ".join(f"{verdict}: {n}" for verdict, n in outcome.verdicts.items())
-        if verdicts:
-            print_text(f"Cells by verdict: {verdicts}")
-        print_text("Wrote " + ", ".join(map(str, outcome.files)))
+    print_text("")
+    for path in outcome.files:
+        print_text(f"Wrote {path}")
 
 
 def _list(as_json: bool) -> None:
     from tamis.evaluation import experiments
 
-    rows = [(name, *experiments.summary(name)) for name in experiments.names()]
+    known = [experiments.find(name) for name in experiments.names()]
     if as_json:
-        print_json([{"name": name, "paper": paper, "sets": sets} for name, paper, sets in rows])
+        print_json([{"name": e.name, "paper": e.paper, "sets": e.sets} for e in known])
         return
     print_table(
         ("name", "paper", "data sets"),
-        [(name, one_line(paper), ", ".join(sets)) for name, paper, sets in rows],
+        [(e.name, one_line(e.paper), ", ".join(e.sets)) for e in known],
     )
     print_text("")
     print_text("`tamis bench NAME` runs one; with --quick a smaller version.")
@@ -132,18 +152,18 @@ def _known_sets(sets: str | None) -> list[str] | None:
     try:
         names = [datasets.entry(name.strip()).name for name in sets.split(",") if name.strip()]
     except datasets.DatasetError as error:
-        raise Failure(str(error)) from None
+        raise CommandError(str(error)) from None
     if not names:
-        raise Failure("--sets names no data set; `tamis datasets` lists them.")
+        raise CommandError("--sets names no data set; `tamis datasets` lists them.")
     return names
 
 
 def _check_folder(folder: Path) -> None:
     """Results go into a folder that is made if its parent exists."""
     if folder.exists() and not folder.is_dir():
-        raise Failure(f"{folder} is a file, not a folder; choose another with --output.")
+        raise CommandError(f"{folder} is a file, not a folder; choose another with --output.")
     if not folder.absolute().parent.is_dir():
-        raise Failure(
+        raise CommandError(
             f"the folder {folder.absolute().parent} does not exist; create it, or choose another "
             "with --output.",
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli._failures import COMPUTATION, INTERRUPTED, Failure, reason
+from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, reason
 from tamis.cli._options import (
     AsJson,
     File,
@@ -96,8 +96,7 @@ def compare(
     only; no method sees them. Agreement is that of K-means on the kept
     columns with a normalised cut of all of them.
 
-    \b
-    Examples:
+    For example:
       tamis compare data.csv --methods mrsf,udfs,laplacian_score -k 20
       tamis compare data.csv --methods all --labels species --output run
       tamis compare dataset:digits -m mrsf,mcfs --json
@@ -107,17 +106,20 @@ def compare(
     if output is not None:
         check_folder(output.absolute().parent, "--output")
         if output.exists() and not output.is_dir():
-            raise Failure(f"--output {output} is a file, not a folder; name another.")
+            raise CommandError(f"--output {output} is a file, not a folder; name another.")
     source = read_source(file, labels=labels, ids=ids, format=format, key=key)
     check_values(source)
     n_kept, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)
     most = max_rows or NEIGHBOR_ROWS
     with working("preparing the table"):
-        tasks, header, words = _tasks(
-            source, chosen, n_kept, scale, clusters, repeats, most, seed
-        )
+        tasks, header, words = _tasks(source, chosen, n_kept, scale, clusters, repeats, most, seed)
     if not as_json:
-        for sentence in (source.describe(), *words, f"Keeps {n_kept:,} columns: {why_so_many}."):
+        for sentence in (
+            source.describe(),
+            *source.table.notes,
+            *words,
+            f"Keeps {n_kept:,} columns: {why_so_many}.",
+        ):
             print_text(sentence)
 
     with ExitStack() as stack:
@@ -141,27 +143,26 @@ def compare(
             if output is not None
             else "with --output FOLDER the same command would go on from there"
         )
-        raise Failure(
+        raise CommandError(
             f"stopped after {len(records)} of {len(tasks)} methods; {goes_on}.", INTERRUPTED
         )
     failed = [record.key["label"] for record in records if record.error]
     if failed:
-        raise Failure(f"{', '.join(failed)} failed; see above why.", COMPUTATION)
+        raise CommandError(f"{', '.join(failed)} failed; see above why.", COMPUTATION)
 
 
 def _chosen(methods: str) -> list[Method]:
-    """The methods that are named, the random baseline left out: it is always there."""
+    """The methods that are named, without the random baseline, which is always there."""
     from tamis.evaluation.candidates import RANDOM
     from tamis.registry import METHODS
 
     if methods.strip().lower() == "all":
-        found = list(METHODS.values())
+        names = list(METHODS)
     else:
-        found = [find_method(name.strip()) for name in methods.split(",") if name.strip()]
-    found = [method for method in dict.fromkeys(m.name for m in found) if method != RANDOM]
-    if not found:
-        raise Failure("--methods names no method; `tamis methods` lists them.")
-    return [METHODS[name] for name in found]
+        names = [find_method(name.strip()).name for name in methods.split(",") if name.strip()]
+    if not names:
+        raise CommandError("--methods names no method; `tamis methods` lists them.")
+    return [METHODS[name] for name in dict.fromkeys(names) if name != RANDOM]
 
 
 def _tasks(
@@ -192,7 +193,7 @@ def _tasks(
         int(labels.max()) + 1 if labels is not None else min(CLUSTERS_BY_DEFAULT, X.shape[0] - 1)
     )
     if n_clusters > X.shape[0]:
-        raise Failure(f"--clusters {n_clusters} is more than the {X.shape[0]} samples.")
+        raise CommandError(f"--clusters {n_clusters} is more than the {X.shape[0]} samples.")
     protocol = Protocol(
         scaling=judged_scale,
         n_features=(n_kept,),
@@ -262,13 +263,13 @@ def _classes(source: Source, rows: IntArray | slice) -> IntArray | None:
     labels = source.table.labels[rows]
     missing = sum(1 for label in labels if label is None or label != label or label == "")
     if missing:
-        raise Failure(
+        raise CommandError(
             f"{source.name}: {missing} of {len(labels)} labels are missing; fill them in, or leave "
             "out --labels."
         )
     found, codes = np.unique(labels.astype(str), return_inverse=True)
     if len(found) < 2 or len(found) > len(labels) / 2:
-        raise Failure(
+        raise CommandError(
             f"{source.name}: the labels have {len(found)} different values in {len(labels)} rows; "
             "name a column of classes with --labels, or none."
         )
@@ -283,7 +284,7 @@ def _fingerprint(X: Any, labels: IntArray | None) -> str:
     parts = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
     digest = hashlib.sha256(str(X.shape).encode())
     for array in (*parts, *(() if labels is None else (labels,))):
-        digest.update(np.ascontiguousarray(array))
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 
@@ -298,9 +299,7 @@ def _run(
         folder.mkdir(exist_ok=True)
         if fresh:
             path.unlink(missing_ok=True)
-        results = sweep(
-            tasks, path, header=header, n_jobs=jobs, progress=sys.stderr.isatty()
-        )
+        results = sweep(tasks, path, header=header, n_jobs=jobs, progress=sys.stderr.isatty())
         return list(results.records), True
     except KeyboardInterrupt:
         if not path.exists():
@@ -308,9 +307,9 @@ def _run(
         wanted = [dict(task.key) for task in tasks]
         return [r for r in Results.load(path).records if r.key in wanted], False
     except SweepError as error:
-        raise Failure(f"{reason(error)}; --fresh begins anew.") from None
+        raise CommandError(str(error)) from None
     except OSError as error:
-        raise Failure(
+        raise CommandError(
             f"cannot write to {folder}: {reason(error)}; make room, or name another folder."
         ) from None
 

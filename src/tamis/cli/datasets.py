@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli._failures import Failure
+from tamis.cli._failures import CommandError
 from tamis.cli._options import AsJson
 from tamis.cli._screen import print_json, print_table, print_text
 
@@ -41,8 +41,7 @@ def datasets(
     Use a set as dataset:NAME wherever a FILE is asked for. Sets are looked
     for in the folder that the variable TAMIS_DATA names, too.
 
-    \b
-    Examples:
+    For example:
       tamis datasets
       tamis datasets usps
       tamis select dataset:digits
@@ -54,7 +53,7 @@ def datasets(
         try:
             entry = registered.entry(name)
         except registered.DatasetError as error:
-            raise Failure(str(error)) from None
+            raise CommandError(str(error)) from None
         _print_one(entry, entry.name in present, as_json)
         return
     entries = [registered.entry(name) for name in registered.names()]
@@ -93,9 +92,14 @@ def _described(entry: Entry, present: bool) -> dict[str, Any]:
     fields = {
         field.name: getattr(entry, field.name)
         for field in dataclasses.fields(entry)
-        if field.name != "recipe"
+        if field.name not in ("recipe", "download")
     }
-    return {**fields, "derived": entry.recipe is not None, "present": present}
+    return {
+        **fields,
+        "made_of": entry.recipe.base if entry.recipe else None,
+        "downloadable": entry.download is not None,
+        "present": present,
+    }
 
 
 def _print_one(entry: Entry, present: bool, as_json: bool) -> None:
@@ -105,10 +109,8 @@ def _print_one(entry: Entry, present: bool, as_json: bool) -> None:
     shape = f"{_count(entry.n_samples)} samples × {_count(entry.n_features)} columns"
     print_text(entry.name, style="bold")
     print_text(f"shape     {shape}, {_count(entry.n_classes)} classes")
-    kind = entry.kind
-    if entry.image_shape:
-        kind += ", {} × {} pixels".format(*entry.image_shape)
-    print_text(f"kind      {kind}")
+    pixels = ", {} × {} pixels".format(*entry.image_shape) if entry.image_shape else ""
+    print_text(f"kind      {entry.kind}{pixels}")
     print_text(f"papers    {', '.join(entry.papers) or '–'}")
     print_text(f"source    {entry.source}")
     print_text(f"licence   {entry.licence}")
@@ -120,5 +122,9 @@ def _print_one(entry: Entry, present: bool, as_json: bool) -> None:
 
 
 def _what_to_do(entry: Entry) -> str:
-    files = " or ".join(entry.files)
-    return f"no; put {files} (.npz, .mat or .csv) into the folder that TAMIS_DATA names"
+    supply = "put {} (.npz, .mat or .csv) into the folder that TAMIS_DATA names"
+    if entry.recipe is not None:
+        return f"no; it is made of {entry.recipe.base}, which is not at hand either"
+    if entry.download is not None:
+        return "no; it is downloaded when first used, or " + supply.format(" or ".join(entry.files))
+    return "no; " + supply.format(" or ".join(entry.files))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli._failures import Failure
+from tamis.cli._failures import CommandError
 from tamis.cli._options import AsJson, close_to
 from tamis.cli._screen import one_line, print_json, print_table, print_text
 
@@ -39,8 +39,7 @@ def methods(
 ) -> None:
     """List the methods, or show one with its parameters.
 
-    \b
-    Examples:
+    For example:
       tamis methods
       tamis methods udfs
       tamis methods --json
@@ -68,7 +67,7 @@ def find_method(name: str) -> Method:
 
     found = METHODS.get(name.lower().replace("-", "_"))
     if found is None:
-        raise Failure(
+        raise CommandError(
             f"there is no method {name!r}{close_to(name, METHODS)}; `tamis methods` lists them."
         )
     return found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli._failures import Failure
+from tamis.cli._failures import CommandError
 from tamis.cli._options import (
     AsJson,
     File,
@@ -59,9 +59,7 @@ def select(
     ] = None,
     param: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="Sets a parameter of the method; may be repeated."
-        ),
+        typer.Option(metavar="NAME=VALUE", help="Sets a parameter of the method; may be repeated."),
     ] = None,
     clusters: Annotated[
         int | None,
@@ -90,7 +88,9 @@ def select(
     ] = None,
     output_format: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The format of the output, where its name does not tell."),
+        typer.Option(
+            metavar="NAME", help="The format of the output, where its name does not tell."
+        ),
     ] = None,
     ranking: Annotated[
         Path | None,
@@ -127,8 +127,7 @@ def select(
     Without --method the recommended method is used, on standardised
     columns. Labels, if the table has any, are never looked at.
 
-    \b
-    Examples:
+    For example:
       tamis select data.csv
       tamis select data.csv -k 50 -o selected.csv --labels species
       tamis select data.parquet -m udfs --param gamma=0.01 --ranking r.csv
@@ -191,7 +190,7 @@ def select(
         )
         return
     print_text(said)
-    for sentence in prepared.words:
+    for sentence in (*source.table.notes, *prepared.words):
         print_text(sentence)
     print_text(f"Method: {chosen.name}, {why}.")
     print_text(f"Keeps {n_kept:,} columns: {why_so_many}.")
@@ -232,18 +231,18 @@ def _check_formats(output: Path | None, output_format: str | None, ranking: Path
 
     formats = io.formats()
     if output_format is not None and output_format not in formats:
-        raise Failure(
+        raise CommandError(
             f"--output-format {output_format} is unknown; the formats are {', '.join(formats)}."
         )
     if output is not None and output_format is None:
         endings = [ending for some in formats.values() for ending in some]
         if not any(output.name.lower().endswith(ending) for ending in endings):
-            raise Failure(
+            raise CommandError(
                 f"--output {output} does not tell its format; end it in one of "
                 f"{', '.join(endings)}, or name the format with --output-format."
             )
     if ranking is not None and ranking.suffix.lower() not in RANKING_FORMATS:
-        raise Failure(f"--ranking {ranking} must end in {', '.join(RANKING_FORMATS)}.")
+        raise CommandError(f"--ranking {ranking} must end in {', '.join(RANKING_FORMATS)}.")
 
 
 def _write(
