@@ -1,0 +1,35 @@
+"""What speaks for a selection, as numbers: plots and the report draw it.
+
+:func:`read_selection` pairs a fitted selector with its table, :func:`knee` finds where the scores
+bend, :func:`measure_loss` compares the selection with random subsets of its size,
+:func:`measure_redundancy` correlates its columns, :func:`subsample_selections` refits on parts of
+the rows, and :func:`planar_views` and :func:`find_groups` make the picture of the samples.
+"""
+
+from tamis.evidence._curve import knee
+from tamis.evidence._groups import Groups, find_groups
+from tamis.evidence._loss import Loss, Measure, measure_loss
+from tamis.evidence._redundancy import Redundancy, measure_redundancy
+from tamis.evidence._sample import Sample, draw_sample
+from tamis.evidence._selection import Selection, read_selection
+from tamis.evidence._stability import Stability, subsample_selections
+from tamis.evidence._views import View, planar_views
+
+__all__ = [
+    "Groups",
+    "Loss",
+    "Measure",
+    "Redundancy",
+    "Sample",
+    "Selection",
+    "Stability",
+    "View",
+    "draw_sample",
+    "find_groups",
+    "knee",
+    "measure_loss",
+    "measure_redundancy",
+    "planar_views",
+    "read_selection",
+    "subsample_selections",
+]

@@ -1,0 +1,251 @@
+"""What a selection loses of the table, beside random subsets of the same size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from tamis._typing import FloatArray, IntArray
+from tamis.evidence._sample import Sample
+from tamis.evidence._selection import Selection
+
+NEIGHBORS = 10
+# Penalties tried for the held-out reconstruction, per row learned from.
+RIDGES = np.logspace(-3, 2, 11)
+# Numbers in a dense block of columns.
+BLOCK_SIZE = 1 << 22
+# Eigenvalues of a Gram matrix below this share of the largest are rounding.
+NEGLIGIBLE = 1e-10
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One figure of the selection, and the same figure of random subsets.
+
+    Attributes
+    ----------
+    selected : float
+    random : ndarray of shape (n_random,)
+    larger_is_better : bool
+    """
+
+    selected: float
+    random: FloatArray
+    larger_is_better: bool
+
+    @property
+    def n_beaten(self) -> int:
+        """How many random subsets are worse, by more than rounding."""
+        gain = self.selected - self.random
+        return int(np.count_nonzero((gain if self.larger_is_better else -gain) > 1e-9))
+
+    @property
+    def percentile(self) -> float | None:
+        """Share of random subsets that are worse, ties counted half; None without any."""
+        if not len(self.random):
+            return None
+        ties = np.count_nonzero(np.abs(self.selected - self.random) <= 1e-9)
+        return float((self.n_beaten + ties / 2) / len(self.random))
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What is kept and lost.
+
+    Attributes
+    ----------
+    variance : Measure
+        Share of the total variance that a linear regression on the chosen columns explains.
+    neighbors : Measure
+        Share of each row's nearest neighbours that are still its nearest in the chosen columns.
+    reconstruction : Measure
+        Error of standardised columns of held-out rows, predicted from the chosen columns by a
+        ridge regression (its penalty from generalised cross-validation), as a share of the error
+        of predicting their mean.
+    n_neighbors : int
+    saturated : bool
+        Whether there are as many chosen columns as rows, so that any subset explains everything.
+    gram, kept_gram : ndarray of shape (n_rows, n_rows)
+        Inner products of the centred rows, in all columns and in the selected ones.
+    """
+
+    variance: Measure
+    neighbors: Measure
+    reconstruction: Measure
+    n_neighbors: int
+    saturated: bool
+    gram: FloatArray
+    kept_gram: FloatArray
+
+
+def measure_loss(selection: Selection, sample: Sample) -> Loss:
+    """Measure the selection and each random subset of a sample on its rows.
+
+    The table is read in blocks of columns; nothing of size d × d, and nothing dense of the size
+    of a sparse table, is formed. O(m²d + s·m·d·min(m, k)) for m rows, k columns and s subsets.
+    """
+    rows, subsets = sample.rows, sample.subsets
+    projections = [_Projection(selection.columns(rows, subset)) for subset in subsets]
+    n_rows = len(rows)
+    gram = np.zeros((n_rows, n_rows))
+    total = 0.0
+    explained, error, spread = np.zeros(len(subsets)), np.zeros(len(subsets)), 0.0
+    for block in _column_blocks(selection, rows):
+        gram += block @ block.T
+        total += float(np.vdot(block, block))
+        explained += [projection.explained(block) for projection in projections]
+        block /= _nonzero_deviations(block)
+        for projection in projections:
+            projection.learn(block)
+    for block in _column_blocks(selection, rows):
+        block /= _nonzero_deviations(block)
+        spread += _spread(block)
+        error += [projection.error(block) for projection in projections]
+
+    n_neighbors = min(NEIGHBORS, max(1, (n_rows - 1) // 2))
+    truth = _neighbor_mask(gram, n_neighbors)
+    overlap = np.array(
+        [
+            np.count_nonzero(truth & _neighbor_mask(projection.gram, n_neighbors)) / truth.sum()
+            for projection in projections
+        ]
+    )
+    share = explained / total if total else np.ones(len(subsets))
+    relative = np.sqrt(error / spread) if spread else np.zeros(len(subsets))
+    return Loss(
+        _measure(np.clip(share, 0, 1), True),
+        _measure(overlap, True),
+        _measure(relative, False),
+        n_neighbors,
+        len(selection.kept) >= n_rows - 1,
+        gram,
+        projections[0].gram,
+    )
+
+
+def _measure(values: FloatArray, larger_is_better: bool) -> Measure:
+    return Measure(float(values[0]), values[1:], larger_is_better)
+
+
+def _column_blocks(selection: Selection, rows: IntArray) -> Iterator[FloatArray]:
+    """The rows as dense blocks of centred columns, fresh copies in float64."""
+    table = selection.X[rows]
+    if sp.issparse(table):
+        table = table.tocsc()
+    step = max(1, BLOCK_SIZE // len(rows))
+    for start in range(0, table.shape[1], step):
+        block = table[:, start : start + step]
+        dense = np.array(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
+        yield dense - dense.mean(axis=0)
+
+
+def _nonzero_deviations(centred: FloatArray) -> FloatArray:
+    deviations: FloatArray = np.sqrt(np.einsum("ij,ij->j", centred, centred) / len(centred))
+    return np.where(deviations > 0, deviations, 1.0)
+
+
+def _halves(n_rows: int) -> list[tuple[slice, slice]]:
+    """Two halves of the rows, each once to learn from and once to judge by."""
+    first, second = slice(0, n_rows // 2), slice(n_rows // 2, n_rows)
+    return [(first, second), (second, first)]
+
+
+def _spread(block: FloatArray) -> float:
+    """Squared error of predicting each half by the column means of the other."""
+    return sum(
+        float(np.square(block[test] - block[train].mean(axis=0)).sum())
+        for train, test in _halves(len(block))
+    )
+
+
+class _Projection:
+    """Predicts any column from the chosen ones, in sample and held out."""
+
+    def __init__(self, chosen: FloatArray) -> None:
+        centred = chosen - chosen.mean(axis=0)
+        self.gram = centred @ centred.T
+        scaled = centred / _nonzero_deviations(centred)
+        self._basis = _left_vectors(scaled)[0]
+        self._halves = [_HeldOut(scaled, train, test) for train, test in _halves(len(scaled))]
+
+    def explained(self, centred: FloatArray) -> float:
+        """Variance of centred columns in the span of the chosen ones."""
+        return float(np.square(self._basis.T @ centred).sum())
+
+    def learn(self, block: FloatArray) -> None:
+        """Take standardised columns into account in the choice of the penalty."""
+        for half in self._halves:
+            half.learn(block)
+
+    def error(self, block: FloatArray) -> float:
+        """Squared error of the predictions of held-out rows, over both halves."""
+        return sum(half.error(block) for half in self._halves)
+
+
+class _HeldOut:
+    """Ridge regression of any column on the chosen ones, learned from some rows, for others.
+
+    With the thin decomposition Z = U s Vᵀ of the chosen columns in the rows learned from, the
+    predictions for other rows T are T V s/(s² + λ) Uᵀ B = T Zᵀ U /(s² + λ) Uᵀ B.
+    """
+
+    def __init__(self, chosen: FloatArray, train: slice, test: slice) -> None:
+        self._train, self._test = train, test
+        mean = chosen[train].mean(axis=0)
+        Z = chosen[train] - mean
+        self._U, lengths = _left_vectors(Z)
+        self._squares = lengths**2
+        self._shared = (chosen[test] - mean) @ (Z.T @ self._U)
+        self._energies = np.zeros(len(lengths))
+        self._total = 0.0
+
+    def learn(self, block: FloatArray) -> None:
+        target = block[self._train] - block[self._train].mean(axis=0)
+        coordinates = self._U.T @ target
+        self._energies += np.einsum("ij,ij->i", coordinates, coordinates)
+        self._total += float(np.vdot(target, target))
+
+    @cached_property
+    def _map(self) -> FloatArray:
+        """``T Zᵀ U /(s² + λ)`` with the penalty of least generalised cross-validation error."""
+        n_rows = len(self._U)
+        beyond = self._total - self._energies.sum()
+        penalties = RIDGES * n_rows
+        left = [penalty / (self._squares + penalty) for penalty in penalties]
+        errors = [
+            (beyond + (share**2 * self._energies).sum())
+            / (n_rows - len(share) + share.sum()) ** 2
+            for share in left
+        ]
+        return self._shared / (self._squares + penalties[int(np.argmin(errors))])
+
+    def error(self, block: FloatArray) -> float:
+        mean = block[self._train].mean(axis=0)
+        predicted = self._map @ (self._U.T @ (block[self._train] - mean))
+        return float(np.square(block[self._test] - mean - predicted).sum())
+
+
+def _left_vectors(Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Left singular vectors and singular values, without those that are rounding."""
+    wide = Z.shape[1] > Z.shape[0]
+    values, vectors = scipy.linalg.eigh(Z @ Z.T if wide else Z.T @ Z)
+    real = values > NEGLIGIBLE * max(values[-1], np.finfo(np.float64).tiny)
+    lengths = np.sqrt(values[real])
+    left = vectors[:, real] if wide else Z @ vectors[:, real] / lengths
+    return left, lengths
+
+
+def _neighbor_mask(gram: FloatArray, n_neighbors: int) -> FloatArray:
+    """Which rows are among the nearest of each row, itself not counted."""
+    norms = np.diagonal(gram)
+    squared = norms[:, None] + norms - 2 * gram
+    np.fill_diagonal(squared, np.inf)
+    nearest = np.argpartition(squared, n_neighbors - 1, axis=1)[:, :n_neighbors]
+    mask = np.zeros(gram.shape, dtype=bool)
+    np.put_along_axis(mask, nearest, True, axis=1)
+    return mask

@@ -1,0 +1,115 @@
+"""A fitted selector together with the table it chose from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
+from tamis.base import Selector
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A checked table and what a selector keeps of it.
+
+    Attributes
+    ----------
+    selector : Selector
+    X : {ndarray, csr_array} of shape (n_samples, n_features)
+    names : ndarray of str of shape (n_features,)
+    kept : ndarray of int
+        The selected columns, best first.
+    constant : ndarray of bool of shape (n_features,)
+    """
+
+    selector: Selector
+    X: Matrix
+    names: np.ndarray[Any, Any]
+    kept: IntArray
+    constant: BoolArray
+
+    @property
+    def scores(self) -> FloatArray:
+        """The score of every column."""
+        return self.selector.scores_
+
+    def columns(self, rows: Any, chosen: Any) -> FloatArray:
+        """Some columns of some rows, dense and in float64."""
+        part = self.X[rows][:, chosen]
+        return np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
+
+
+def check_fitted(selector: Any) -> Selector:
+    """The selector, if it is one and has been fitted."""
+    if not isinstance(selector, Selector):
+        raise TypeError(
+            f"a fitted tamis selector is needed, not {type(selector).__name__}; of a pipeline, "
+            "pass the step that selects, and the table as it reaches that step."
+        )
+    check_is_fitted(selector, "ranking_")
+    return selector
+
+
+def selected_columns(selector: Selector) -> IntArray:
+    """The columns that a fitted selector keeps, best first."""
+    kept = selector.get_support(indices=True)
+    return kept[np.argsort(selector.ranking_[kept])]
+
+
+def column_names(selector: Selector, feature_names: Sequence[Any] | None = None) -> Any:
+    """The given names, else those the selector saw, else x0, x1, …"""
+    n_features = selector.n_features_in_
+    if feature_names is None:
+        seen = getattr(selector, "feature_names_in_", None)
+        feature_names = [f"x{j}" for j in range(n_features)] if seen is None else list(seen)
+    names = np.array([str(name) for name in feature_names], dtype=object)
+    if len(names) != n_features:
+        raise ValueError(
+            f"feature_names has {len(names)} names, but the selector was fitted on {n_features} "
+            "columns; give one name a column."
+        )
+    return names
+
+
+def read_selection(
+    selector: Any, X: Any, feature_names: Sequence[Any] | None = None
+) -> Selection:
+    """Check that a selector is fitted and that a table has its columns.
+
+    Parameters
+    ----------
+    selector : Selector
+    X : {array-like, sparse, pandas or polars frame} of shape (n_samples, n_features)
+        The table the selector was fitted on, scaled as it was then.
+    feature_names : sequence of str or None, default=None
+        None takes the names the selector saw, else x0, x1, …
+
+    Returns
+    -------
+    Selection
+    """
+    selector = check_fitted(selector)
+    reader = Selector()
+    table, constant = reader._check_input(X)
+    if table.shape[1] != selector.n_features_in_:
+        raise ValueError(
+            f"X has {table.shape[1]} columns, but the selector was fitted on "
+            f"{selector.n_features_in_}; pass the table it was fitted on."
+        )
+    seen, given = (getattr(each, "feature_names_in_", None) for each in (selector, reader))
+    if seen is not None and given is not None and (seen != given).any():
+        first = int(np.argmax(seen != given))
+        raise ValueError(
+            f"X has the column {given[first]!r} where the selector was fitted on {seen[first]!r}; "
+            "pass the table it was fitted on."
+        )
+    if feature_names is None and seen is None:
+        feature_names = given
+    names = column_names(selector, feature_names)
+    return Selection(selector, table, names, selected_columns(selector), constant)
