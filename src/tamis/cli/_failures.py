@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
@@ -36,15 +36,14 @@ class CommandError(Exception):
 class Group(TyperGroup):
     """The commands. However one of them fails, it says so in one line."""
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(self, *args: Any, **settings: Any) -> Any:
         """Run a command and exit with its code."""
-        run: Callable[[], Any] = lambda: super(Group, self).main(  # noqa: E731
-            *args, standalone_mode=False, **extra
-        )
-        if not standalone_mode:
-            return run()
+        alone = settings.get("standalone_mode", True)
+        settings["standalone_mode"] = False
+        if not alone:
+            return super().main(*args, **settings)
         try:
-            result = run()
+            result = super().main(*args, **settings)
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader has seen enough, `tamis methods | head` for one. What is still in the
@@ -55,7 +54,7 @@ class Group(TyperGroup):
             _report(error)
         sys.exit(result if isinstance(result, int) else 0)
 
-    def invoke(self, ctx: typer.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         """Run a command, with warnings as lines."""
         with _warnings_as_lines():
             try:

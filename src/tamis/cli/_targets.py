@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -64,26 +65,30 @@ def write_all(writers: Mapping[Path, Callable[[Path], None]]) -> None:
     """
     staged: dict[Path, Path] = {}
     stages: list[Path] = []
-    target = Path()
+    target, path = Path(), Path()
     try:
         for target, write in writers.items():
-            stage = Path(tempfile.mkdtemp(prefix=".tamis-", dir=target.absolute().parent))
-            stages.append(stage)
-            staged[target] = stage / target.name
-            write(staged[target])
+            real = Path(os.path.realpath(target))  # a link stays a link, its file is replaced
+            if real.exists() and not (real.is_file() or real.is_dir()):
+                write(target)  # a device, such as /dev/stdout
+                continue
+            stages.append(Path(tempfile.mkdtemp(prefix=".tamis-", dir=real.parent)))
+            path = staged[real] = stages[-1] / real.name
+            write(path)
+            if real.is_file():
+                path.chmod(stat.S_IMODE(real.stat().st_mode))
         for target, path in staged.items():
-            if target.is_dir() and not target.is_symlink():
+            if target.is_dir():
                 os.replace(target, path.parent / "replaced")  # a folder cannot be replaced by one
             os.replace(path, target)
     except OSError as error:
         raise CommandError(
             f"cannot write {target}: {reason(error)}; make room, or write elsewhere. Nothing was "
             "written."
-        ) from None
+        ) from error
     except ValueError as error:
-        raise CommandError(
-            f"cannot write {target}: {reason(error)}. Nothing was written."
-        ) from None
+        text = reason(error).replace(str(path), str(target)).removesuffix(". Nothing was written")
+        raise CommandError(f"{text}. Nothing was written.") from error
     finally:
         for stage in stages:
             shutil.rmtree(stage, ignore_errors=True)
