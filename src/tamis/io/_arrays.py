@@ -17,7 +17,9 @@ NAME_KEYS = ("feature_names", "names")
 ID_KEYS = ("ids", "id")
 
 
-def table_key(path: Path, keys: Iterable[str], wanted: str | None, shape: Callable[[str], Any]) -> str:
+def table_key(
+    path: Path, keys: Iterable[str], wanted: str | None, shape: Callable[[str], Any]
+) -> str:
     """The key of the table: the one asked for, a usual one, or the only two-dimensional one."""
     known = list(keys)
     if wanted is not None:

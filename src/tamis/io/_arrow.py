@@ -80,11 +80,11 @@ def _assemble(
             if column.null_count:
                 missing[k] = True
                 absent |= column.is_null().to_numpy(zero_copy_only=False)
-                column = column.fill_null(False if types[k] == bool else 0)
-            X[start:stop, k] = column.to_numpy(zero_copy_only=False)
+            else:
+                X[start:stop, k] = column.to_numpy(zero_copy_only=False)
         for j, values in beside.items():
             values += batch.column(j).to_pylist()
-        n_missing += np.count_nonzero(absent)
+        n_missing += int(np.count_nonzero(absent))
         start = stop
     feature_names = [names[j] for j in features]
     refuse_missing_columns(path, np.flatnonzero(missing), feature_names, n_missing, n_samples)
@@ -106,7 +106,11 @@ def _numpy_type(arrow_type: Any) -> Any:
     types = need("pyarrow.types", "arrow")
     if types.is_decimal(arrow_type):
         return np.dtype(np.float64)
-    if types.is_boolean(arrow_type) or types.is_integer(arrow_type) or types.is_floating(arrow_type):
+    if (
+        types.is_boolean(arrow_type)
+        or types.is_integer(arrow_type)
+        or types.is_floating(arrow_type)
+    ):
         return np.dtype(arrow_type.to_pandas_dtype())
     return None
 

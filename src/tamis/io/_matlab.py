@@ -24,7 +24,9 @@ def read_mat(
     if is_hdf5:
         with need("h5py", "anndata").File(path, "r") as file:
             keys = [name for name in file if not name.startswith("#")]
-            return _table(path, format, keys, lambda name: _hdf5_value(file, name), labels, ids, key)
+            return _table(
+                path, format, keys, lambda name: _hdf5_value(file, name), labels, ids, key
+            )
     variables = scipy.io.loadmat(path, squeeze_me=False, chars_as_strings=True)
     keys = [name for name in variables if not name.startswith("__")]
     return _table(path, format, keys, lambda name: _cells(variables[name]), labels, ids, key)

@@ -33,7 +33,9 @@ def read_npy(
             raise TableError(
                 f"{path}: an NPY file holds one array and no {what}; use NPZ, or leave {what} out."
             )
-    return make_table(path, format, _unpickled(path, lambda: np.load(path, allow_pickle=False)), None)
+    return make_table(
+        path, format, _unpickled(path, lambda: np.load(path, allow_pickle=False)), None
+    )
 
 
 def read_npz(

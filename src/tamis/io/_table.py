@@ -140,7 +140,7 @@ def _refuse_missing(path: Path, X: Matrix, names: Sequence[str]) -> None:
             bad = ~np.isfinite(X[rows])
             if bad.any():
                 columns |= bad.any(axis=0)
-                n_rows += np.count_nonzero(bad.any(axis=1))
+                n_rows += int(np.count_nonzero(bad.any(axis=1)))
     refuse_missing_columns(path, np.flatnonzero(columns), names, n_rows, X.shape[0])
 
 

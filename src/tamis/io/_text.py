@@ -60,9 +60,7 @@ def read_delimited(
             ) from error
 
 
-def _parse(
-    file: IO[str], path: Path, format: str, labels: str | None, ids: str | None
-) -> Table:
+def _parse(file: IO[str], path: Path, format: str, labels: str | None, ids: str | None) -> Table:
     lines = iter(file)
     first, second = _record(lines), _record(lines)
     if not first.strip():
@@ -128,9 +126,7 @@ def _separator(first: str, second: str) -> str:
     return max(agreed, key=lambda separator: agreed[separator][0])
 
 
-def _collect(
-    lines: Iterator[str], separator: str, rows: RowCollector, line_number: int
-) -> None:
+def _collect(lines: Iterator[str], separator: str, rows: RowCollector, line_number: int) -> None:
     """Read block by block: plain numbers by numpy, the rest cell by cell."""
     n_separators = len(rows.names) - 1
     while block := list(itertools.islice(lines, rows.rows_per_block)):
@@ -169,9 +165,7 @@ def _cell(line: str, separator: str, column: int, n_separators: int) -> str:
     return cell.rstrip("\r\n")
 
 
-def _collect_carefully(
-    lines: Any, separator: str, rows: RowCollector, line_number: int
-) -> None:
+def _collect_carefully(lines: Any, separator: str, rows: RowCollector, line_number: int) -> None:
     reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
         for record in reader:
@@ -193,9 +187,14 @@ def write_delimited(table: Table, path: Path, *, format: str) -> None:
     ambiguous = all(map(_is_number, header))
     whole = _whole_columns(table.X)
     with open_text(path, "w") as file:
-        style = csv.QUOTE_ALL if ambiguous else csv.QUOTE_MINIMAL
-        csv.writer(file, delimiter=separator, lineterminator="\n", quoting=style).writerow(header)
         writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+        if ambiguous:
+            quoted = csv.writer(
+                file, delimiter=separator, lineterminator="\n", quoting=csv.QUOTE_ALL
+            )
+            quoted.writerow(header)
+        else:
+            writer.writerow(header)
         for i in range(table.X.shape[0]):
             row = table.X[[i]].toarray()[0] if sp.issparse(table.X) else table.X[i]
             cells = row.tolist() if row.dtype != np.float32 else [str(v) for v in row]

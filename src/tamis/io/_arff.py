@@ -1,0 +1,152 @@
+"""ARFF, dense and sparse, read row by row through liac-arff."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis.io._errors import TableError
+from tamis.io._libraries import need
+from tamis.io._rows import RowCollector, row_values
+from tamis.io._table import Table, make_table, refuse_text, set_aside
+from tamis.io._text import open_text
+
+_CLASS = "class"
+
+
+def read_arff(
+    path: Path, *, format: str, labels: str | None, ids: str | None, key: str | None
+) -> Table:
+    """Read numeric attributes; a nominal one called ``class`` is taken as labels."""
+    arff = need("arff", "arff")
+    sparse = _is_sparse(path)
+    with open_text(path) as file:
+        kind = arff.LOD_GEN if sparse else arff.DENSE_GEN
+        try:
+            content = arff.load(file, return_type=kind)
+            names = [name for name, _ in content["attributes"]]
+            notes = []
+            nominal = [name for name, kind in content["attributes"] if not isinstance(kind, str)]
+            named_class = [name for name in nominal if name.casefold() == _CLASS and name != ids]
+            if labels is None and named_class:
+                labels = named_class[0]
+                notes.append(f"The nominal attribute {labels!r} is taken as labels.")
+            if sparse:
+                return _sparse_table(path, format, content, labels, ids, notes)
+            rows = RowCollector(path, format, names, labels, ids, notes)
+            for i, row in enumerate(content["data"], start=1):
+                rows.add_row(row, f"row {i} of the data")
+            return rows.finish()
+        except arff.BadAttributeName as error:
+            raise TableError(
+                f"{path}: more than one attribute is called the same ({error}); rename them."
+            ) from error
+
+
+def _is_sparse(path: Path) -> bool:
+    """Whether the first row of the data is written in braces."""
+    with open_text(path) as file:
+        in_data = False
+        for line in file:
+            text = line.strip()
+            if in_data and text and not text.startswith("%"):
+                return text.startswith("{")
+            in_data = in_data or text.casefold().startswith("@data")
+    return False
+
+
+def _sparse_table(
+    path: Path, format: str, content: Any, labels: str | None, ids: str | None, notes: list[str]
+) -> Table:
+    attributes = content["attributes"]
+    names = [name for name, _ in attributes]
+    features, label, id_column = set_aside(path, names, labels, ids)
+    place = {j: k for k, j in enumerate(features)}
+    refuse_text(
+        path,
+        {
+            names[j]: kind[0] if not isinstance(kind, str) else "text"
+            for j, (_, kind) in enumerate(attributes)
+            if j in place and (not isinstance(kind, str) or kind == "STRING")
+        },
+    )
+    data: list[float] = []
+    indices: list[int] = []
+    indptr = [0]
+    beside: dict[int, list[Any]] = {j: [] for j in (label, id_column) if j is not None}
+    for row in content["data"]:
+        for j, values in beside.items():
+            kind = attributes[j][1]
+            values.append(row.get(j, 0 if isinstance(kind, str) else kind[0]))
+        for j, value in row.items():
+            if j in place:
+                indices.append(place[j])
+                data.append(np.nan if value is None else value)
+        indptr.append(len(indices))
+    X = sp.csr_array(
+        (np.array(data, dtype=np.float64), np.array(indices, dtype=np.int32), indptr),
+        shape=(len(indptr) - 1, len(features)),
+    )
+    return make_table(
+        path,
+        format,
+        X,
+        [names[j] for j in features],
+        labels=None if label is None else row_values(beside[label]),
+        ids=None if id_column is None else row_values(beside[id_column]),
+        labels_name=labels,
+        ids_name=ids,
+        notes=notes,
+    )
+
+
+def write_arff(table: Table, path: Path, *, format: str) -> None:
+    """Write ids as text, labels as a nominal or numeric attribute, sparse rows in braces."""
+    arff = need("arff", "arff")
+    beside = table.beside()
+    attributes: list[tuple[str, Any]] = []
+    for name, values in beside:
+        if values.dtype.kind in "biuf":
+            attributes.append((name, "NUMERIC"))
+        else:
+            is_label = values is table.labels
+            attributes.append((name, sorted(set(map(str, values))) if is_label else "STRING"))
+    attributes += [(str(name), "NUMERIC") for name in table.feature_names]
+    _refuse_names(arff, path, attributes)
+    content = {"relation": "table", "attributes": attributes, "data": _rows(table, beside)}
+    with open_text(path, "w") as file:
+        arff.dump(content, file)
+
+
+def _rows(table: Table, beside: list[Any]) -> list[Any]:
+    first = len(beside)
+    rows: list[Any] = []
+    for i in range(table.X.shape[0]):
+        side = [values[i] for _, values in beside]
+        if sp.issparse(table.X):
+            part = slice(table.X.indptr[i], table.X.indptr[i + 1])
+            row = dict(enumerate(side))
+            columns = (table.X.indices[part] + first).tolist()
+            row.update(zip(columns, table.X.data[part].tolist(), strict=True))
+            rows.append(row)
+        else:
+            rows.append(side + table.X[i].tolist())
+    return rows
+
+
+def _refuse_names(arff: Any, path: Path, attributes: list[tuple[str, Any]]) -> None:
+    """Some names (quotes, line breaks) do not survive this format: refuse, lose nothing."""
+    for name, kind in attributes:
+        header = {"relation": "table", "attributes": [(name, kind)], "data": []}
+        try:
+            survives = arff.loads(arff.dumps(header))["attributes"][0][0] == name
+        except arff.ArffException:
+            survives = False
+        if not survives:
+            raise TableError(
+                f"{path}: ARFF cannot hold the column name {name!r}; rename it, or write another "
+                "format."
+            )

@@ -1,0 +1,126 @@
+"""Write whole files or nothing: beside the target first, then in its place."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tamis.io._errors import TableError
+
+
+def refuse_input_as_output(target: Path, source: Path | None) -> None:
+    """Never write over what was read, whatever name leads to it, nor into its folder."""
+    if source is None:
+        return
+    real, real_source = Path(os.path.realpath(target)), Path(os.path.realpath(source))
+    same = real == real_source or (
+        target.exists() and source.exists() and os.path.samefile(target, source)
+    )
+    if same or real_source in real.parents:
+        raise TableError(f"{target}: this is the input; choose another name for the output.")
+
+
+def explain(path: Path, error: Exception) -> TableError:
+    """What went wrong on writing, and what to do."""
+    code = getattr(error, "errno", None)
+    if code in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
+        reason = "no space is left on the disk; make room, or write elsewhere"
+    elif code in (errno.EACCES, errno.EPERM, errno.EROFS):
+        reason = "writing is not permitted here; choose another folder, or change its rights"
+    elif code == errno.EFBIG:
+        reason = "the file would be larger than the system allows; write elsewhere"
+    elif code == errno.EISDIR:
+        reason = "this is a folder; name a file"
+    else:
+        reason = f"cannot be written ({error})"
+    return TableError(f"{path}: {reason}. Nothing was written.")
+
+
+@contextmanager
+def replacing(path: Path, *, folder: bool = False) -> Iterator[Path]:
+    """A temporary path to write to, which takes the place of `path` when all went well.
+
+    On any failure it is removed, and what was at `path` is still there.
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link, its file is replaced
+    if not target.parent.is_dir():
+        raise TableError(
+            f"{path}: the folder {target.parent} does not exist; create it first (mkdir -p)."
+        )
+    if target.exists():
+        _check_replaceable(path, target, folder)
+    device = target.exists() and not (target.is_file() or target.is_dir())
+    parent = Path(tempfile.gettempdir()) if device else target.parent
+    # Keeping the name at the end keeps the extension, by which some libraries choose a format.
+    beside = parent / f".{secrets.token_hex(4)}.{target.name}"
+    try:
+        try:
+            if folder:
+                beside.mkdir()
+            else:
+                os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            yield beside
+            if device:
+                with open(beside, "rb") as finished, open(target, "wb") as file:
+                    shutil.copyfileobj(finished, file)
+            else:
+                _flush(beside)
+                _take_place(beside, target)
+        except TableError:
+            raise
+        except (OSError, RuntimeError) as error:  # h5py tells of a full disk by RuntimeError
+            raise explain(path, error) from error
+    finally:
+        _remove(beside)
+
+
+def _check_replaceable(path: Path, target: Path, folder: bool) -> None:
+    if target.is_dir() and not folder:
+        raise TableError(f"{path}: this is a folder; name a file.")
+    if folder and not target.is_dir():
+        raise TableError(f"{path}: a file is in the way of the folder; choose another name.")
+    marks = ("zarr.json", ".zgroup", ".zarray")
+    if folder and not any((target / mark).exists() for mark in marks) and any(target.iterdir()):
+        raise TableError(f"{path}: the folder exists and holds no Zarr store; choose another name.")
+
+
+def _flush(path: Path) -> None:
+    """Onto the disk, so that the name never leads to a half-written file."""
+    for part in path.rglob("*") if path.is_dir() else (path,):
+        if part.is_file():
+            handle = os.open(part, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def _take_place(beside: Path, target: Path) -> None:
+    if target.is_dir():
+        # A folder cannot be replaced in one step: the old one steps aside, and back on failure.
+        old = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
+        os.rename(target, old)
+        try:
+            os.rename(beside, target)
+        except OSError:
+            os.rename(old, target)
+            raise
+        shutil.rmtree(old)
+        return
+    if target.exists():
+        os.chmod(beside, stat.S_IMODE(target.stat().st_mode))
+    os.replace(beside, target)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
