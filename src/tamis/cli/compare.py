@@ -361,17 +361,21 @@ def _print(result: dict[str, Any]) -> None:
         ],
         right=("columns", "seconds", *MEASURES.values()),
     )
+    print_text("Seconds: processor time of the fit. Neighbours are searched once and shared.")
     overlap = result["overlap"]
     if len(overlap["methods"]) > 1:
         print_text("")
         print_text("Overlap of the selections (Jaccard index):")
+        numbers = [str(number) for number in range(1, len(overlap["methods"]) + 1)]
         print_table(
-            ("", *overlap["methods"]),
+            ("", "method", *numbers),
             [
-                (name, *(f"{share:.2f}" for share in shares))
-                for name, shares in zip(overlap["methods"], overlap["jaccard"], strict=True)
+                (number, name, *(f"{share:.2f}" for share in shares))
+                for number, name, shares in zip(
+                    numbers, overlap["methods"], overlap["jaccard"], strict=True
+                )
             ],
-            right=overlap["methods"],
+            right=("", *numbers),
         )
     for line in lines:
         for warning in line["warnings"]:
