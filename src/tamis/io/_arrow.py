@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.columns import BLOCK_SIZE
 from tamis.io._libraries import need
 from tamis.io._rows import row_values
 from tamis.io._table import (
@@ -20,29 +19,55 @@ from tamis.io._table import (
     set_aside,
 )
 
+# Numbers that are decoded at once, beside the table itself.
+_PART_SIZE = 1 << 20
+
 
 def read_arrow(
     path: Path, *, format: str, labels: str | None, ids: str | None, key: str | None
 ) -> Table:
-    """Read Parquet by row groups, Feather by record batches; only one batch is held beside X."""
+    """Read Parquet by parts of row groups, Feather by batches; X is held once, and one part."""
     if format == "parquet":
-        file = need("pyarrow.parquet", "arrow").ParquetFile(path, buffer_size=1 << 20)
-        with file:
-            batches = _parquet_batches(file)
+        # Buffering ahead would hold the whole file.
+        with need("pyarrow.parquet", "arrow").ParquetFile(path, pre_buffer=False) as file:
+            n_samples = file.metadata.num_rows
             return _assemble(
-                path, format, file.schema_arrow, file.metadata.num_rows, batches, labels, ids
+                path, format, file.schema_arrow, n_samples, _parquet(file), labels, ids
             )
     pyarrow = need("pyarrow", "arrow")
     with pyarrow.memory_map(str(path)) as source:
         file = pyarrow.ipc.open_file(source)
-        lengths = [file.get_batch(i).num_rows for i in range(file.num_record_batches)]
-        batches = (file.get_batch(i) for i in range(file.num_record_batches))
-        return _assemble(path, format, file.schema, sum(lengths), batches, labels, ids)
+        return _assemble(
+            path, format, file.schema, _feather_rows(pyarrow, source), _feather(file), labels, ids
+        )
 
 
-def _parquet_batches(file: Any) -> Iterator[Any]:
-    n_columns = max(1, len(file.schema_arrow.names))
-    return iter(file.iter_batches(batch_size=max(1, BLOCK_SIZE // n_columns), use_threads=False))
+def _parquet(file: Any) -> Iterator[tuple[int, Any]]:
+    """Parts of row groups, a few columns at a time, with the row at which each starts."""
+    names = file.schema_arrow.names
+    start = 0
+    for group in range(file.num_row_groups):
+        n_rows = file.metadata.row_group(group).num_rows
+        width = max(1, _PART_SIZE // max(1, n_rows))
+        for first in range(0, len(names), width):
+            part = names[first : first + width]
+            yield start, file.read_row_group(group, columns=part, use_threads=False)
+        start += n_rows
+
+
+def _feather(file: Any) -> Iterator[tuple[int, Any]]:
+    start = 0
+    for i in range(file.num_record_batches):
+        batch = file.get_batch(i)
+        yield start, batch
+        start += batch.num_rows
+
+
+def _feather_rows(pyarrow: Any, source: Any) -> int:
+    """The number of rows, which only the batches tell: one column of each is enough."""
+    options = pyarrow.ipc.IpcReadOptions(included_fields=[0])
+    file = pyarrow.ipc.open_file(source, options=options)
+    return sum(file.get_batch(i).num_rows for i in range(file.num_record_batches))
 
 
 def _assemble(
@@ -50,7 +75,7 @@ def _assemble(
     format: str,
     schema: Any,
     n_samples: int,
-    batches: Iterator[Any],
+    parts: Iterator[tuple[int, Any]],
     labels: str | None,
     ids: str | None,
 ) -> Table:
@@ -59,7 +84,7 @@ def _assemble(
     if ids is None and len(index) == 1 and index[0] != labels:
         ids = index[0]
         notes.append(f"The index of the pandas frame, {ids!r}, is taken as row ids.")
-    features, label, id_column = set_aside(path, names, labels, ids)
+    features, _, _ = set_aside(path, names, labels, ids)
     types = [_numpy_type(schema.types[j]) for j in features]
     text = {
         names[j]: f"of type {schema.types[j]}"
@@ -69,32 +94,30 @@ def _assemble(
     refuse_text(path, text)
     dtype = np.result_type(*types) if types else np.dtype(np.float64)
     X = np.empty((n_samples, len(features)), dtype=dtype)
-    beside: dict[int, list[Any]] = {j: [] for j in (label, id_column) if j is not None}
+    beside: dict[str, list[Any]] = {name: [] for name in (labels, ids) if name is not None}
+    place = {names[j]: k for k, j in enumerate(features)}
     missing = np.zeros(len(features), dtype=bool)
-    n_missing = start = 0
-    for batch in batches:
-        stop = start + batch.num_rows
-        absent = np.zeros(batch.num_rows, dtype=bool)
-        for k, j in enumerate(features):
-            column = batch.column(j)
-            if column.null_count:
-                missing[k] = True
-                absent |= column.is_null().to_numpy(zero_copy_only=False)
+    incomplete = np.zeros(n_samples, dtype=bool)
+    for start, part in parts:
+        rows = slice(start, start + part.num_rows)
+        for name, column in zip(part.schema.names, part.columns, strict=True):
+            if name not in place:
+                beside[name] += column.to_pylist()
+            elif column.null_count:
+                missing[place[name]] = True
+                incomplete[rows] |= column.is_null().to_numpy(zero_copy_only=False)
             else:
-                X[start:stop, k] = column.to_numpy(zero_copy_only=False)
-        for j, values in beside.items():
-            values += batch.column(j).to_pylist()
-        n_missing += int(np.count_nonzero(absent))
-        start = stop
+                X[rows, place[name]] = column.to_numpy(zero_copy_only=False)
     feature_names = [names[j] for j in features]
-    refuse_missing_columns(path, np.flatnonzero(missing), feature_names, n_missing, n_samples)
+    n_incomplete = int(np.count_nonzero(incomplete))
+    refuse_missing_columns(path, np.flatnonzero(missing), feature_names, n_incomplete, n_samples)
     return make_table(
         path,
         format,
         X,
         feature_names,
-        labels=None if label is None else row_values(beside[label]),
-        ids=None if id_column is None else row_values(beside[id_column]),
+        labels=None if labels is None else row_values(beside[labels]),
+        ids=None if ids is None else row_values(beside[ids]),
         labels_name=labels,
         ids_name=ids,
         notes=notes,

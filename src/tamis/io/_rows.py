@@ -45,14 +45,15 @@ class RowCollector:
         self.rows_per_block = max(1, BLOCK_SIZE // max(1, len(names)))
         self._labels: list[Any] = []
         self._ids: list[Any] = []
-        self._blocks: list[FloatArray] = []
-        self._rows: list[FloatArray] = []
+        self._X = np.empty((self.rows_per_block, len(self.features)))
+        self._n_rows = 0
         self._text: dict[str, str] = {}
 
     def add_block(self, block: FloatArray, labels: Sequence[Any], ids: Sequence[Any]) -> None:
         """Features that are numbers already, and the cells set aside."""
-        self._close_block()
-        self._blocks.append(block)
+        self._make_room(len(block))
+        self._X[self._n_rows : self._n_rows + len(block)] = block
+        self._n_rows += len(block)
         self._labels += labels
         self._ids += ids
 
@@ -73,12 +74,12 @@ class RowCollector:
             # float() would read the date or code 2021_03 as the number 202103.
             if any(type(cell) is str and "_" in cell for cell in cells):
                 raise ValueError
-            row = np.array(list(map(float, cells)))
+            row = list(map(float, cells))
         except (ValueError, TypeError):
-            row = np.array([self._number(cell, j) for j, cell in enumerate(cells)])
-        self._rows.append(row)
-        if len(self._rows) >= self.rows_per_block:
-            self._close_block()
+            row = [self._number(cell, j) for j, cell in enumerate(cells)]
+        self._make_room(1)
+        self._X[self._n_rows] = row
+        self._n_rows += 1
 
     def _number(self, cell: Any, feature: int) -> float:
         if cell is None:
@@ -97,26 +98,21 @@ class RowCollector:
             self._text.setdefault(self.names[self.features[feature]], text)
             return np.nan
 
-    def _close_block(self) -> None:
-        if self._rows:
-            self._blocks.append(np.vstack(self._rows))
-            self._rows = []
+    def _make_room(self, n_rows: int) -> None:
+        """Grow in place, by little: where the system can move pages, nothing is held twice."""
+        capacity = len(self._X)
+        if self._n_rows + n_rows > capacity:
+            capacity = max(self._n_rows + n_rows, capacity + capacity // 8)
+            self._X.resize((capacity, len(self.features)), refcheck=False)
 
     def finish(self) -> Table:
-        """The table; each block is freed once copied, so that no second one is ever whole."""
-        self._close_block()
+        """The table, after all rows."""
         refuse_text(self.path, self._text)
-        X = np.empty((sum(map(len, self._blocks)), len(self.features)))
-        self._blocks.reverse()
-        start = 0
-        while self._blocks:
-            block = self._blocks.pop()
-            X[start : start + len(block)] = block
-            start += len(block)
+        self._X.resize((self._n_rows, len(self.features)), refcheck=False)
         return make_table(
             self.path,
             self.format,
-            X,
+            self._X,
             [self.names[j] for j in self.features],
             labels=None if self.label is None else row_values(self._labels),
             ids=None if self.id is None else np.array([str(v) for v in self._ids], dtype=object),

@@ -135,34 +135,41 @@ def _collect(lines: Iterator[str], separator: str, rows: RowCollector, line_numb
             _collect_carefully(itertools.chain(block, lines), separator, rows, line_number)
             return
         even = all(line.count(separator) == n_separators for line in block)
-        numbers = _numbers(block, separator, rows) if even else None
-        if numbers is not None and len(numbers) == len(block):
-            labels, ids = (
-                [] if j is None else [_cell(line, separator, j, n_separators) for line in block]
-                for j in (rows.label, rows.id)
-            )
-            rows.add_block(numbers, labels, ids)
-        else:
+        if not (even and _collect_numbers(block, separator, rows)):
             _collect_carefully(block, separator, rows, line_number)
         line_number += len(block)
 
 
-def _numbers(block: list[str], separator: str, rows: RowCollector) -> Any:
-    """The features of a block as an array, or None where a cell is not a plain number."""
-    columns = None if rows.all_features else rows.features
+def _collect_numbers(block: list[str], separator: str, rows: RowCollector) -> bool:
+    """Add a block of plain numbers; False, and nothing added, where a cell is something else."""
+    beside: dict[int | None, list[str]] = {None: []}
+    n_separators = len(rows.names) - 1
+    numeric = block
+    for j in sorted((j for j in (rows.label, rows.id) if j is not None), reverse=True):
+        parts = [_cut(line, separator, j, n_separators) for line in numeric]
+        beside[j] = [cell for cell, _ in parts]
+        numeric = [rest for _, rest in parts]
+        n_separators -= 1
     try:
-        return np.loadtxt(block, delimiter=separator, comments=None, usecols=columns, ndmin=2)
+        numbers = np.loadtxt(numeric, delimiter=separator, comments=None, ndmin=2)
     except ValueError:
-        return None
+        return False
+    if len(numbers) != len(block):  # blank lines are left out
+        return False
+    rows.add_block(numbers, beside[rows.label], beside[rows.id])
+    return True
 
 
-def _cell(line: str, separator: str, column: int, n_separators: int) -> str:
-    """One cell of a line without quotes, split from the nearer end."""
+def _cut(line: str, separator: str, column: int, n_separators: int) -> tuple[str, str]:
+    """One cell of a line without quotes, and the line without it; split from the nearer end."""
+    line = line.rstrip("\r\n")
     if column <= n_separators // 2:
-        cell = line.split(separator, column + 1)[column]
+        cells = line.split(separator, column + 1)
+        cell = cells.pop(column)
     else:
-        cell = line.rsplit(separator, n_separators - column + 1)[column - n_separators - 1]
-    return cell.rstrip("\r\n")
+        cells = line.rsplit(separator, n_separators - column + 1)
+        cell = cells.pop(column - n_separators - 1)
+    return cell, separator.join(cells)
 
 
 def _collect_carefully(lines: Any, separator: str, rows: RowCollector, line_number: int) -> None:
