@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray
+from tamis._typing import FloatArray, Matrix
 from tamis.evidence._sample import Sample
 from tamis.evidence._selection import Selection
 
@@ -87,7 +87,8 @@ def measure_loss(selection: Selection, sample: Sample) -> Loss:
     """Measure the selection and each random subset of a sample on its rows.
 
     The table is read in blocks of columns; nothing of size d × d, and nothing dense of the size
-    of a sparse table, is formed. O(m²d + s·m·d·min(m, k)) for m rows, k columns and s subsets.
+    of a sparse table, is formed. O(m²d + s·m·t·min(m, k)) for m rows, k columns,
+    s subsets and t predicted columns.
     """
     rows, subsets = sample.rows, sample.subsets
     projections = [_Projection(selection.columns(rows, subset)) for subset in subsets]
@@ -95,14 +96,17 @@ def measure_loss(selection: Selection, sample: Sample) -> Loss:
     gram = np.zeros((n_rows, n_rows))
     total = 0.0
     explained, error, spread = np.zeros(len(subsets)), np.zeros(len(subsets)), 0.0
-    for block in _column_blocks(selection, rows):
+    table = selection.X[rows]
+    targets = table if len(sample.targets) == table.shape[1] else table[:, sample.targets]
+    for block in _column_blocks(table):
         gram += block @ block.T
+    for block in _column_blocks(targets):
         total += float(np.vdot(block, block))
         explained += [projection.explained(block) for projection in projections]
         block /= _nonzero_deviations(block)
         for projection in projections:
             projection.learn(block)
-    for block in _column_blocks(selection, rows):
+    for block in _column_blocks(targets):
         block /= _nonzero_deviations(block)
         spread += _spread(block)
         error += [projection.error(block) for projection in projections]
@@ -132,12 +136,11 @@ def _measure(values: FloatArray, larger_is_better: bool) -> Measure:
     return Measure(float(values[0]), values[1:], larger_is_better)
 
 
-def _column_blocks(selection: Selection, rows: IntArray) -> Iterator[FloatArray]:
-    """The rows as dense blocks of centred columns, fresh copies in float64."""
-    table = selection.X[rows]
+def _column_blocks(table: Matrix) -> Iterator[FloatArray]:
+    """A table as dense blocks of centred columns, fresh copies in float64."""
     if sp.issparse(table):
         table = table.tocsc()
-    step = max(1, BLOCK_SIZE // len(rows))
+    step = max(1, BLOCK_SIZE // table.shape[0])
     for start in range(0, table.shape[1], step):
         block = table[:, start : start + step]
         dense = np.array(block.toarray() if sp.issparse(block) else block, dtype=np.float64)

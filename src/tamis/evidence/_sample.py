@@ -11,6 +11,7 @@ from tamis.evidence._selection import Selection
 
 MOST_ROWS = 1000
 FEWEST_ROWS = 100
+MOST_TARGETS = 10_000
 N_RANDOM = 20
 # Multiplications that all the measures together may take: some seconds of one core.
 MOST_WORK = 3e10
@@ -26,12 +27,15 @@ class Sample:
     subsets : tuple of ndarray of int
         The selection, then random subsets of the same size. None of the latter where every
         subset of that size would be the same.
+    targets : ndarray of int
+        The columns that are predicted from the chosen ones: all of them, or a random part.
     n_samples : int
         The rows that there are.
     """
 
     rows: IntArray
     subsets: tuple[IntArray, ...]
+    targets: IntArray
     n_samples: int
 
     @property
@@ -56,7 +60,10 @@ def draw_sample(selection: Selection, random_state: np.random.RandomState) -> Sa
     random = [
         np.sort(random_state.choice(informative, n_kept, replace=False)) for _ in range(n_random)
     ]
-    return Sample(rows, (selection.kept, *random), n_samples)
+    targets = np.arange(n_features)
+    if n_features > MOST_TARGETS:
+        targets = np.sort(random_state.choice(n_features, MOST_TARGETS, replace=False))
+    return Sample(rows, (selection.kept, *random), targets, n_samples)
 
 
 def _affordable(n_samples: int, n_features: int, n_kept: int) -> int:
@@ -64,9 +71,8 @@ def _affordable(n_samples: int, n_features: int, n_kept: int) -> int:
 
     def work(n: int) -> float:
         rank = min(n, n_kept)
-        return n * n * n_features + (N_RANDOM + 1) * n * (
-            4.0 * rank * n_features + n * n_kept + 3 * rank * rank
-        )
+        regressions = 4.0 * rank * min(n_features, MOST_TARGETS) + 3 * rank * rank
+        return n * n * n_features + (N_RANDOM + 1) * n * (regressions + 3 * n * n_kept)
 
     while n_rows > FEWEST_ROWS and work(n_rows) > MOST_WORK:
         n_rows = max(FEWEST_ROWS, n_rows * 4 // 5)

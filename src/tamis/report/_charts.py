@@ -1,0 +1,337 @@
+"""Figures as geometry: paths in a square of side 1000, ticks and marks in percent.
+
+The template draws them as SVG whose plane stretches with the page while texts and strokes keep
+their size, so that a figure is as readable on a phone as on a screen. Colours are left to CSS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import ceil, floor, log10
+
+import numpy as np
+
+from tamis._typing import BoolArray, FloatArray
+from tamis.evidence import Groups, View
+
+SIDE = 1000
+# Points of a curve; a screen has no more.
+MOST_POINTS = 500
+SHADES = 16
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One SVG path and how to draw it."""
+
+    css: str
+    path: str
+    opacity: float | None = None
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A label at a place along an axis, in percent."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure with axes."""
+
+    description: str
+    shapes: tuple[Shape, ...]
+    x_ticks: tuple[Tick, ...] = ()
+    y_ticks: tuple[Tick, ...] = ()
+    x_label: str = ""
+    y_label: str = ""
+    marks: tuple[tuple[Tick, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A figure of cells: `width` × `height` units."""
+
+    description: str
+    width: int
+    height: int
+    shapes: tuple[Shape, ...] = ()
+    cells: tuple[tuple[int, int, Shape, str], ...] = field(default=())
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".rstrip("0").rstrip(".")
+
+
+def _polyline(xs: Iterable[float], ys: Iterable[float]) -> str:
+    return "M" + "L".join(
+        f"{_number(x)} {_number(y)}" for x, y in zip(xs, ys, strict=True)
+    )
+
+
+def nice_ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Round numbers between two bounds, at most `most` of them."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / max(1, most - 1)
+    scale = 10.0 ** floor(log10(rough))
+    step = next(factor * scale for factor in (1, 2, 5, 10) if factor * scale >= rough * 0.999)
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return [index * step for index in range(first, last + 1)]
+
+
+def short(value: float) -> str:
+    """A number in few characters."""
+    if value == 0:
+        return "0"
+    if 1 <= abs(value) < 1e5 and value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+@dataclass(frozen=True)
+class _Axis:
+    low: float
+    high: float
+    logarithmic: bool = False
+
+    def place(self, values: FloatArray) -> FloatArray:
+        """Positions in [0, 1]."""
+        low, high, values = self.low, self.high, np.asarray(values, dtype=np.float64)
+        if self.logarithmic:
+            low, high, values = np.log10(low), np.log10(high), np.log10(values)
+        width = high - low
+        return (values - low) / width if width > 0 else np.full(values.shape, 0.5)
+
+    def ticks(self, *, flipped: bool = False) -> tuple[Tick, ...]:
+        if self.logarithmic:
+            powers = range(ceil(log10(self.low)), floor(log10(self.high)) + 1)
+            step = max(1, len(powers) // 4)
+            values = [10.0**power for power in powers][::step]
+        else:
+            values = nice_ticks(self.low, self.high)
+        places = self.place(np.array(values)) * 100
+        return tuple(
+            Tick(float(100 - at if flipped else at), short(value))
+            for at, value in zip(places, values, strict=True)
+        )
+
+
+def score_chart(scores: FloatArray, n_kept: int, bend: int | None) -> Chart:
+    """The sorted scores with the cut and the knee; only the head of a very long curve."""
+    falling = np.sort(scores)[::-1]
+    n_shown = min(len(falling), max(60, 10 * max(n_kept, bend or 0)))
+    falling = falling[:n_shown]
+    # A plateau a feature, so that a handful of features reads as bars.
+    edges = np.unique(np.linspace(0, n_shown, min(n_shown, MOST_POINTS) + 1).astype(int))
+    edges = np.unique(np.append(edges, min(n_kept, n_shown)))
+    heights = falling[edges[:-1]]
+    x_axis = _Axis(0, n_shown)
+    y_axis = _Axis(min(0.0, float(falling[-1])), max(float(falling[0]), 1e-300))
+    xs = np.repeat(x_axis.place(edges), 2)[1:-1] * SIDE
+    ys = SIDE - np.repeat(y_axis.place(heights), 2) * SIDE
+    zero = SIDE - float(y_axis.place(np.array(0.0))) * SIDE
+    split = int(np.searchsorted(edges, min(n_kept, n_shown))) * 2
+
+    def area(part: slice) -> str:
+        x, y = xs[part], ys[part]
+        return _polyline([x[0], *x, x[-1]], [zero, *y, zero]) + "Z" if len(x) else ""
+
+    marks = [(Tick(float(x_axis.place(np.array(n_kept)) * 100), f"kept: {n_kept:,}"), "cut")]
+    if bend is not None:
+        place = float(x_axis.place(np.array(bend)) * 100)
+        marks.append((Tick(place, f"knee: {bend:,}"), "knee"))
+    shown = f"the best {n_shown:,} of {len(scores):,}" if n_shown < len(scores) else "all"
+    return Chart(
+        f"Scores of {shown} columns, best first; {n_kept:,} are kept"
+        + (f", the curve bends after {bend:,}." if bend is not None else "."),
+        (
+            Shape("area left", area(slice(split, None))),
+            Shape("area kept", area(slice(0, split))),
+            Shape("line", _polyline(xs, ys)),
+        ),
+        x_axis.ticks(),
+        y_axis.ticks(flipped=True),
+        "columns, best first" if n_shown == len(scores) else f"columns, {shown}, best first",
+        "score",
+        tuple(marks),
+    )
+
+
+def path_chart(objective: FloatArray) -> Chart:
+    """The objective after each iteration; logarithmic where it falls by orders of magnitude."""
+    values = np.asarray(objective, dtype=np.float64)
+    logarithmic = bool(values.min() > 0 and values.max() / values.min() > 1e3)
+    x_axis = _Axis(1, max(2, len(values)))
+    y_axis = _Axis(float(values.min()), float(values.max()), logarithmic)
+    chosen = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).astype(int))
+    xs = x_axis.place(chosen + 1) * SIDE
+    ys = SIDE - y_axis.place(values[chosen]) * SIDE
+    shapes = [Shape("line strong", _polyline(xs, ys))]
+    if len(chosen) <= 60:
+        shapes.append(Shape("dots kept", _dots(xs, ys)))
+    iterations = [tick for tick in x_axis.ticks() if "." not in tick.label]
+    return Chart(
+        f"Objective over {len(values):,} iterations, from {short(values[0])} to "
+        f"{short(values[-1])}.",
+        tuple(shapes),
+        tuple(iterations),
+        y_axis.ticks(flipped=True),
+        "iteration",
+        "objective" + (", logarithmic" if logarithmic else ""),
+    )
+
+
+def frequency_chart(frequencies: FloatArray, kept: BoolArray, n_runs: int) -> Chart:
+    """How often subsamples keep each column, most often first."""
+    order = np.lexsort((~kept, -frequencies))
+    order = order[: max(20, int(np.count_nonzero(frequencies)))][:MOST_POINTS]
+    width = SIDE / len(order)
+    gap = width * 0.12 if len(order) <= 120 else 0.0
+
+    def bars(chosen: BoolArray) -> str:
+        return "".join(
+            f"M{_number(place * width + gap)} {SIDE}V{_number(SIDE * (1 - frequencies[column]))}"
+            f"H{_number((place + 1) * width - gap)}V{SIDE}Z"
+            for place, column in enumerate(order)
+            if chosen[column] and frequencies[column] > 0
+        )
+
+    return Chart(
+        f"Share of {n_runs} subsamples in which each column is kept; "
+        f"{np.count_nonzero(frequencies == 1):,} columns are kept in all.",
+        (Shape("bar kept", bars(kept)), Shape("bar left", bars(~kept))),
+        (),
+        tuple(Tick(100 - share, f"{share} %") for share in (0, 50, 100)),
+        f"the {len(order):,} columns kept most often",
+        "subsamples that keep it",
+    )
+
+
+def strip_chart(selected: float, random: FloatArray, description: str) -> Chart:
+    """A figure of the selection on the scale from 0 to 1, over those of random subsets."""
+    top = max(1.0, selected, float(random.max(initial=0.0)))
+    places = random / top * SIDE
+    ticks = "".join(f"M{_number(place)} 200V800" for place in places)
+    return Chart(
+        description,
+        (
+            Shape("rail", f"M0 500H{SIDE}"),
+            Shape("random", ticks),
+            Shape("dots chosen", f"M{_number(selected / top * SIDE)} 500h0"),
+        ),
+        tuple(Tick(100 * share / top, f"{share:.0%}".replace("%", " %")) for share in (0, 0.5, 1)),
+    )
+
+
+def view_chart(view: View, groups: Groups, description: str) -> Chart:
+    """Samples in the plane, one path a group; both axes have one scale."""
+    points = view.points - (view.points.max(axis=0) + view.points.min(axis=0)) / 2
+    reach = float(np.abs(points).max()) or 1.0
+    places = SIDE / 2 + points / reach * (SIDE / 2 - 25)
+    css = "range" if groups.ordered else "group"
+    return Chart(
+        description,
+        tuple(
+            Shape(f"dots {css}{code}", _dots(*places[groups.codes == code].T))
+            if (groups.codes == code).any()
+            else Shape("", "")
+            for code in range(len(groups.names))
+        ),
+    )
+
+
+def _dots(xs: Iterable[float], ys: Iterable[float]) -> str:
+    """Points as strokes of no length, which round caps make into discs of any width."""
+    return "".join(f"M{x:.0f} {y:.0f}h0" for x, y in zip(xs, ys, strict=True))
+
+
+def heat_grid(correlations: FloatArray, names: Sequence[str]) -> Grid:
+    """Correlations as cells of two colours, stronger where they are larger."""
+    side = len(correlations)
+    description = f"Correlations of {side} selected columns, in the order of their rank."
+    levels = np.ceil(np.abs(correlations) * SHADES - 1e-9).astype(int)
+    signs = ("positive", "negative")
+    if side <= 30:  # few enough for every cell to say what it is
+        cells = tuple(
+            (
+                column,
+                row,
+                Shape(signs[int(correlations[row, column] < 0)], "", _shade(levels[row, column])),
+                f"{names[row]} and {names[column]}: r = {correlations[row, column]:.2f}",
+            )
+            for row in range(side)
+            for column in range(side)
+        )
+        return Grid(description, side, side, cells=cells)
+    shapes = [
+        Shape(sign, _runs((levels == level) & ((correlations < 0) == negative)), _shade(level))
+        for negative, sign in enumerate(signs)
+        for level in range(1, SHADES + 1)
+    ]
+    return Grid(description, side, side, tuple(shape for shape in shapes if shape.path))
+
+
+def pixel_grid(mask: BoolArray, mean: FloatArray | None) -> Grid:
+    """The kept pixels over the mean image, if it is given."""
+    height, width = mask.shape
+    shapes = []
+    if mean is not None:
+        low, high = float(mean.min()), float(mean.max())
+        shares = (mean - low) / (high - low) if high > low else np.zeros(mean.shape)
+        levels = np.rint(shares * SHADES).astype(int)
+        shapes = [
+            Shape("ink", _runs(levels == level), 0.75 * _shade(level))
+            for level in range(1, SHADES + 1)
+        ]
+    kept = int(np.count_nonzero(mask))
+    return Grid(
+        f"Image of {height} × {width} pixels, of which {kept:,} are kept.",
+        width,
+        height,
+        (*(shape for shape in shapes if shape.path), Shape("pixel", _runs(mask, inset=0.1))),
+    )
+
+
+def _shade(level: int) -> float:
+    return round(level / SHADES, 3)
+
+
+def _runs(mask: BoolArray, inset: float = 0.0) -> str:
+    """The true cells of a grid as rectangles, each row's neighbours joined unless inset."""
+    parts = []
+    for row, line in enumerate(mask):
+        padded = np.concatenate(([0], line.astype(np.int8), [0]))
+        starts, stops = (np.flatnonzero(np.diff(padded) == sign) for sign in (1, -1))
+        if inset:
+            starts = np.flatnonzero(line)
+            stops = starts + 1
+        for start, stop in zip(starts, stops, strict=True):
+            parts.append(
+                f"M{_number(start + inset)} {_number(row + inset)}"
+                f"h{_number(stop - start - 2 * inset)}v{_number(1 - 2 * inset)}"
+                f"h{_number(-(stop - start - 2 * inset))}z"
+            )
+    return "".join(parts)
+
+
+def barcode_grid(kept: BoolArray) -> Grid:
+    """The columns in the order of the table, the kept ones dark; bins where there are many."""
+    n_features = len(kept)
+    n_bins = min(n_features, 300)
+    edges = np.linspace(0, n_features, n_bins + 1).astype(int)
+    shares = np.add.reduceat(kept.astype(float), edges[:-1]) / np.diff(edges)
+    levels = np.ceil(shares / shares.max() * SHADES).astype(int)
+    shapes = [
+        Shape("pixel", _runs((levels == level)[None, :]), _shade(level))
+        for level in range(1, SHADES + 1)
+    ]
+    return Grid(
+        f"Where the {np.count_nonzero(kept):,} kept columns stand among all {n_features:,}.",
+        n_bins,
+        1,
+        tuple(shape for shape in shapes if shape.path),
+    )
