@@ -5,8 +5,8 @@
 (150, 4)
 """
 
-from tamis.datasets.checksum import checksum
-from tamis.datasets.entry import Dataset, DatasetError, DatasetWarning, Download, Entry, Recipe
+from tamis.datasets.contents import checksum
+from tamis.datasets.records import Dataset, DatasetError, DatasetWarning, Download, Entry, Recipe
 from tamis.datasets.loading import load, present
 from tamis.datasets.registry import entry, markdown, names
 

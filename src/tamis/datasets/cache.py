@@ -15,9 +15,9 @@ import numpy as np
 import pooch
 import scipy.sparse as sp
 
-from tamis.datasets.entry import DatasetError, Raw
+from tamis.datasets.records import DatasetError, Raw
 
-__all__ = ["cache_folder", "cached_file", "fetch", "store"]
+__all__ = ["WorkFolder", "cache_folder", "cached_file", "fetch", "store"]
 
 _WORK_PREFIX = ".download-"
 _ABANDONED_AFTER = 24 * 3600.0
@@ -89,11 +89,16 @@ def store(raw: Raw, name: str, work_folder: Path) -> Path:
         }
     else:
         arrays = {"X": raw.X}
-    beside = work_folder / f"{name}.npz"
-    with open(beside, "wb") as file:
-        np.savez_compressed(file, y=raw.y, **arrays)  # type: ignore[arg-type]
-        file.flush()
-        os.fsync(file.fileno())
-    target = cached_file(name)
-    os.replace(beside, target)
+    beside, target = work_folder / f"{name}.npz", cached_file(name)
+    try:
+        with open(beside, "wb") as file:
+            np.savez_compressed(file, y=raw.y, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, target)
+    except OSError as error:
+        raise DatasetError(
+            f"Cannot write {target} ({error.strerror}); free some space, or set TAMIS_CACHE to "
+            "another folder."
+        ) from error
     return target

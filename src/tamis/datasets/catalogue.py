@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tamis.datasets.entry import Entry
+from tamis.datasets.records import Entry
 from tamis.datasets.recipes import classes, noise_columns, pooled_images
 
 __all__ = ["BUNDLED", "DERIVED", "RESEARCH_USE", "UCI_LICENCE"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tamis.datasets.catalogue import RESEARCH_USE
-from tamis.datasets.entry import Entry
+from tamis.datasets.records import Entry
 from tamis.datasets.sources import archive_of_faces, digit_text, github, idx_images
 
 __all__ = ["IMAGES"]
@@ -154,7 +154,8 @@ IMAGES = (
             "FERET.mat",
             "fb0e02c9d6824a75c95d8ec267bd3ff61e5a8ae6",
         ),
-        note="40 × 40 pixels, the paper has 36 × 36; 42 rows are duplicates, of six subjects that appear under two labels",
+        note="40 × 40 pixels, the paper has 36 × 36; six subjects appear twice, under two labels "
+        "(42 duplicate rows)",
     ),
     Entry(
         "jaffe",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tamis.datasets.catalogue import RESEARCH_USE, UCI_LICENCE
-from tamis.datasets.entry import Entry
+from tamis.datasets.records import Entry
 from tamis.datasets.sources import github, uci
 
 __all__ = ["TABLES"]
@@ -184,6 +184,7 @@ TABLES = (
         "text",
         source="https://github.com/hiroyuki-kasai/NMFLibrary",
         licence="by agreement with the Linguistic Data Consortium; see source",
+        sparse=True,
         sha256="f96fe093356d9e1e5da2ba319185418d6e04e0fceb6d09adff13d75e60d8d92d",
         files=("tdt2",),
         download=github(
@@ -200,6 +201,7 @@ TABLES = (
         20,
         "text",
         source="https://github.com/sanghosuh/lens_nmf-matlab",
+        sparse=True,
         sha256="67981bf3d45ebc58d73266f2a0196b61a78533881d5f127203308a69b9ea152e",
         files=("news20", "20newsgroups"),
         download=github(
@@ -216,6 +218,7 @@ TABLES = (
         10,
         "genes",
         source="https://github.com/ttgump/scDeepCluster",
+        sparse=True,
         sha256="2624cb07076cabada8ed274f609d321a4fb5582630c5b66d60253c4953b6968a",
         files=("worm_neuron", "wormneuron_sc", "worm_neuron_cell"),
         download=github(
@@ -232,6 +235,7 @@ TABLES = (
         16,
         "genes",
         source="https://github.com/ttgump/scDeepCluster",
+        sparse=True,
         sha256="7b2cd7d5e933c77204ffeb784ef90d9fc90262931e569c18c7c639a1ac4e382e",
         files=("mouse_bladder", "mousebladder_sc", "mouse_bladder_cell_select_2100"),
         download=github(

@@ -12,7 +12,8 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from tamis.datasets.entry import DatasetError, Entry, Raw
+from tamis.datasets.contents import label_codes
+from tamis.datasets.records import DatasetError, Entry, Raw
 from tamis.datasets.variables import table_and_classes
 
 __all__ = ["SUFFIXES", "read"]
@@ -21,7 +22,7 @@ _CLASS_COLUMNS = ("class", "label", "y", "target")
 
 
 def read(path: Path, entry: Entry | None = None) -> Raw:
-    """Read a set from a file; the ending tells the format.
+    """Read a set from a file; the ending tells the format. Classes come coded from 0.
 
     Parameters
     ----------
@@ -75,15 +76,16 @@ def _checked(raw: Raw) -> Raw:
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise DatasetError("the classes hold NaN or infinite values")
-    return Raw(X, y)
+    return Raw(X, label_codes(y))
 
 
 def _read_npz(path: Path, entry: Entry | None) -> Raw:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
+        with open(path, "rb") as file:  # opened here: numpy leaves a damaged archive open
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise DatasetError("it is not an .npz archive of arrays")
-            variables = {name: file[name] for name in file.files}
+            variables = {name: archive[name] for name in archive.files}
     except ValueError as error:
         if "pickle" in str(error):
             raise DatasetError(
@@ -94,9 +96,7 @@ def _read_npz(path: Path, entry: Entry | None) -> Raw:
     if {"X_data", "X_indices", "X_indptr", "X_shape"} <= variables.keys():
         parts = tuple(variables.pop(f"X_{part}") for part in ("data", "indices", "indptr"))
         shape = tuple(int(size) for size in variables.pop("X_shape"))
-        X = sp.csr_array(parts, shape=shape)
-        X.check_format(full_check=True)
-        variables["X"] = X
+        variables["X"] = sp.csr_array(parts, shape=shape)
     return table_and_classes(variables, entry)
 
 
@@ -138,11 +138,15 @@ def _read_hdf5(path: Path, entry: Entry | None) -> Raw:
 
 def _read_csv(path: Path, entry: Entry | None) -> Raw:
     with open(path, newline="", encoding="utf-8-sig") as file:
-        header = [name.strip() for name in next(csv.reader(file), [])]
+        lines = csv.reader(file)
+        header = [name.strip() for name in next(lines, [])]
+        has_rows = any(lines)
     if len(header) < 2:
         raise DatasetError("it has no header line with at least two columns separated by commas")
     if all(_is_number(name) for name in header):
         raise DatasetError("its first line is numbers; it needs a header line with column names")
+    if not has_rows:
+        raise DatasetError("it has a header line, but no rows")
     lowered = [name.lower() for name in header]
     named = [lowered.index(name) for name in _CLASS_COLUMNS if name in lowered]
     class_column = named[0] if named else len(header) - 1
@@ -162,6 +166,12 @@ def _read_csv(path: Path, entry: Entry | None) -> Raw:
             f"{reason} (rows and columns are counted from 0 after the header)"
         ) from (error)
     y = np.loadtxt(path, usecols=[class_column], ndmin=1, dtype=str, **options)
+    empty = np.flatnonzero(np.char.strip(y) == "")
+    if empty.size:
+        raise DatasetError(
+            f"column {header[class_column]!r} has no class in row {empty[0]}, counted from 0 after "
+            "the header"
+        )
     return Raw(X, y)
 
 

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 import sklearn.datasets
 
 from tamis.datasets import cache, formats
-from tamis.datasets.checksum import checksum, label_codes
-from tamis.datasets.entry import Dataset, DatasetError, DatasetWarning, Entry, Raw
+from tamis.datasets.contents import checksum, label_codes
+from tamis.datasets.records import Dataset, DatasetError, DatasetWarning, Entry, Raw
 from tamis.datasets.registry import ENTRIES, entry, find, plain
 
 __all__ = ["load", "present"]
@@ -68,7 +68,7 @@ def load(name: str, *, data_home: str | Path | None = None, download: bool = Tru
         else:
             return _own_file(name, path)
     raw = _obtain(known, folder, download)
-    return Dataset(known.name, _as_float(raw.X), label_codes(raw.y), known)
+    return _dataset(raw, known)
 
 
 def present(*, data_home: str | Path | None = None) -> tuple[str, ...]:
@@ -126,12 +126,12 @@ def _local_file(folder: Path | None, stems: tuple[str, ...]) -> Path | None:
 def _obtain(known: Entry, folder: Path | None, download: bool) -> Raw:
     if known.recipe is not None:
         base = _obtain(entry(known.recipe.base), folder, download)
-        raw = known.recipe.make(Raw(base.X, label_codes(base.y)))
+        raw = known.recipe.make(base)
         _warn_if_different(raw, known, f"{known.name!r}, made of {known.recipe.base!r},")
         return raw
     if known.source == _BUNDLED:
         bunch = getattr(sklearn.datasets, f"load_{known.name}")()
-        raw = Raw(bunch.data, bunch.target)
+        raw = Raw(bunch.data, label_codes(bunch.target))
         _warn_if_different(raw, known, f"scikit-learn's {known.name!r}")
         return raw
     path = _local_file(folder, known.files)
@@ -175,18 +175,17 @@ def _fetch(known: Entry, download: bool) -> Raw:
             ) from error
         try:
             raw = known.download.read(paths, known)
-        except DatasetError:
-            raise
         except Exception as error:  # the server may have sent anything
+            reason = " ".join(str(error).replace(f"{work_folder}{os.sep}", "").split())
             raise DatasetError(
-                f"What {known.source} sent for {known.name!r} cannot be read ({error}); try again, "
-                f"or {supply}."
+                f"What {known.source} sent for {known.name!r} cannot be used ({reason}); try again "
+                f"later, or {supply}."
             ) from error
+        raw = Raw(raw.X, label_codes(raw.y))
         try:
             _verified(raw, known, f"what {known.source} sent")
         except DatasetError as error:
             raise DatasetError(f"{error} Nothing was kept; {supply}.") from error
-        raw = Raw(raw.X, label_codes(raw.y))
         cache.store(raw, known.name, work_folder)
     return raw
 
@@ -228,21 +227,27 @@ def _verified(raw: Raw, known: Entry, what: str) -> Raw:
 
 def _own_file(name: str, path: Path) -> Dataset:
     raw = formats.read(path)
+    n_samples, n_features = raw.X.shape
     own = Entry(
         name,
-        *raw.X.shape,
+        n_samples,
+        n_features,
         n_classes=int(np.unique(raw.y).size),
         kind="table",
+        sparse=sp.issparse(raw.X),
         source=str(path),
         licence="your own",
         sha256=checksum(raw.X, raw.y),
         files=(path.stem,),
         note="a file of your own",
     )
-    return Dataset(name, _as_float(raw.X), label_codes(raw.y), own)
+    return _dataset(raw, own)
 
 
-def _as_float(X: sp.csr_array | np.ndarray) -> sp.csr_array | np.ndarray:  # type: ignore[type-arg]
-    if sp.issparse(X):
-        return sp.csr_array(X, dtype=np.float64)
-    return np.ascontiguousarray(X, dtype=np.float64)
+def _dataset(raw: Raw, known: Entry) -> Dataset:
+    if known.sparse:
+        X = sp.csr_array(raw.X, dtype=np.float64)
+    else:
+        dense = raw.X.toarray() if sp.issparse(raw.X) else raw.X
+        X = np.ascontiguousarray(dense, dtype=np.float64)
+    return Dataset(known.name, X, raw.y, known)

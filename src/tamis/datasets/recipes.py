@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from sklearn.utils import check_random_state
 
-from tamis.datasets.entry import Raw, Recipe
+from tamis.datasets.records import Raw, Recipe
 
 __all__ = ["classes", "noise_columns", "pooled_images"]
 

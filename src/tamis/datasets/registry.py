@@ -9,7 +9,7 @@ from types import MappingProxyType
 from tamis.datasets.catalogue import BUNDLED, DERIVED
 from tamis.datasets.catalogue_images import IMAGES
 from tamis.datasets.catalogue_tables import TABLES
-from tamis.datasets.entry import DatasetError, Entry
+from tamis.datasets.records import DatasetError, Entry
 
 __all__ = ["ENTRIES", "entry", "find", "markdown", "names", "plain"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tamis.datasets.entry import DatasetError, Download, Entry, Raw
+from tamis.datasets.records import DatasetError, Download, Entry, Raw
 from tamis.datasets.formats import read
 
 __all__ = ["archive_of_faces", "digit_text", "github", "idx_images", "uci"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -87,8 +88,7 @@ def label_codes(labels: NDArray[Any]) -> IntArray:
     """Classes as 0, 1, … in sorted order; text that holds numbers is sorted as numbers."""
     if labels.dtype.kind in "SU":
         labels = np.char.strip(labels.astype(str))
-        try:
-            labels = labels.astype(np.float64)
-        except ValueError:
-            pass  # names, sorted as text
+        with suppress(ValueError):  # names stay text
+            numbers = labels.astype(np.float64)
+            labels = numbers if np.isfinite(numbers).all() else labels
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)

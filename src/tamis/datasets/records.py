@@ -35,7 +35,7 @@ class DatasetWarning(UserWarning):
 
 
 class Raw(NamedTuple):
-    """A table and its labels as a file holds them, before types are made uniform."""
+    """A table and its classes as a source holds them, before types are made uniform."""
 
     X: Matrix
     y: NDArray[Any]
@@ -99,6 +99,8 @@ class Entry:
         Address of the public source, "scikit-learn" for a set that it carries, or whom to ask.
     licence : str
         The terms as far as known; the source has the last word.
+    sparse : bool
+        Whether the table is loaded as a CSR array, however the file stores it.
     sha256 : str or None
         :func:`tamis.datasets.checksum` of the contents, whatever the file format.
     files : tuple of str
@@ -121,6 +123,7 @@ class Entry:
     papers: tuple[str, ...] = ()
     source: str = ""
     licence: str = "unknown: ask the source"
+    sparse: bool = False
     sha256: str | None = None
     files: tuple[str, ...] = ()
     recipe: Recipe | None = None
