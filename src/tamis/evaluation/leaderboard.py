@@ -12,6 +12,8 @@ import numpy as np
 from tamis import datasets, registry
 from tamis._typing import FloatArray
 from tamis.evaluation.candidates import Candidate
+from tamis.evaluation.experiments.base import Experiment
+from tamis.evaluation.plain_table import PlainTable
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Results
 from tamis.evaluation.runs import selection_tasks
@@ -19,13 +21,11 @@ from tamis.evaluation.statistics import Ranks, mean_ranks, paired_tests
 from tamis.evaluation.sweep import Task
 
 __all__ = [
+    "EXPERIMENT",
     "MEASURE",
-    "PROTOCOL",
-    "QUICK_PROTOCOL",
-    "QUICK_SETS",
-    "TIME_LIMIT",
     "Standing",
     "candidates",
+    "critical_difference_figure",
     "eligible",
     "figures_by_set",
     "ranks",
@@ -58,7 +58,7 @@ MIN_COLUMNS = 30
 # Processor seconds for a fit and its judging; whoever takes longer shares the last place.
 TIME_LIMIT = 150.0
 ALL, RANDOM = "All features", "Random subsets"
-# On standardised columns all variances are equal: these two want the columns' own scales.
+# On standardised columns all variances are equal: this one wants the columns' own scales.
 OWN_SCALES = ("max_variance",)
 
 
@@ -242,3 +242,116 @@ def _joined(values: FloatArray, critical: float) -> list[tuple[int, int]]:
         if last > first and (not groups or last > groups[-1][1]):
             groups.append((first, last))
     return groups
+
+
+def tables(results: Results) -> list[PlainTable]:
+    """The standings, and the figures behind them set by set."""
+    if not results.sets:
+        return []
+    return [_standings_table(results), _figures_table(results)]
+
+
+def _standings_table(results: Results) -> PlainTable:
+    rows, found = standings(results), ranks(results)
+    return PlainTable(
+        f"Standings on {found.n_sets} sets",
+        (
+            "Method",
+            "mean rank",
+            "ACC %",
+            "NMI %",
+            "against all features",
+            "against random",
+            "fit, s",
+            "failed",
+        ),
+        [
+            (
+                row.label,
+                f"{row.rank:.1f}",
+                f"{100 * row.accuracy:.1f}",
+                f"{100 * row.nmi:.1f}",
+                "" if row.label == ALL else _record_words(row.beats_all, row.surely_beats_all),
+                ""
+                if row.label == RANDOM
+                else _record_words(row.beats_random, row.surely_beats_random),
+                f"{row.seconds:.2f}",
+                str(row.failed),
+            )
+            for row in rows
+        ],
+        note=(
+            f"Ranks are by clustering accuracy; mean ranks closer than {found.critical:.2f} are "
+            f"not told apart (Nemenyi, 5 %; Friedman's test: p = {found.p_value:.1g}). ACC and NMI are "
+            "means over the sets on which no method failed. Against: sets won : lost, in brackets "
+            "those where the difference is more than luck (Wilcoxon over the clusterings, 5 %, "
+            "corrected by Holm). Fit is the median processor time. A method that fails or takes "
+            f"more than {TIME_LIMIT:g} s shares the last place of the set."
+        ),
+        data=[row.as_dict() for row in rows],
+    )
+
+
+def _record_words(all_sets: tuple[int, int], sure: tuple[int, int]) -> str:
+    return f"{all_sets[0]} : {all_sets[1]} ({sure[0]} : {sure[1]})"
+
+
+def _figures_table(results: Results) -> PlainTable:
+    figures = figures_by_set(results)
+    order = [results.labels.index(row.label) for row in standings(results)]
+    counts = {name: results.counts(name) for name in results.sets}
+    return PlainTable(
+        "Clustering accuracy, %",
+        ("Set", "features", *(results.labels[j] for j in order)),
+        [
+            (
+                name,
+                ", ".join(map(str, counts[name])),
+                *("–" if np.isnan(row[j]) else f"{100 * row[j]:.1f}" for j in order),
+            )
+            for name, row in zip(results.sets, figures, strict=True)
+        ],
+        note="A dash is a run that failed or took too long.",
+        data=[
+            {
+                "set": name,
+                "n_features": counts[name],
+                **{
+                    results.labels[j]: None if np.isnan(row[j]) else round(float(row[j]), 6)
+                    for j in order
+                },
+            }
+            for name, row in zip(results.sets, figures, strict=True)
+        ],
+    )
+
+
+def figures(results: Results, folder: Path) -> list[Path]:
+    """The critical difference diagram."""
+    if not results.sets:
+        return []
+    return critical_difference_figure(results, folder, "critical_difference")
+
+
+EXPERIMENT = Experiment(
+    name="leaderboard",
+    paper="Every method that tamis has, as it comes.",
+    about=(
+        "Every selector has its defaults; nobody sees a label, nor the number of classes, before "
+        "the selections are judged. A tenth of the features is selected, at most a hundred, on "
+        "standardised columns (max variance: on the columns' own scales), and judged by K-means on "
+        "the standardised columns. All features and random subsets take part. Sets of fewer than "
+        f"{MIN_COLUMNS} columns are left out, as are those made from others; of larger sets at "
+        f"most {PROTOCOL.max_samples} samples are taken, at random. Some sets are kin (isolet and "
+        "isolet5, orl and orl_644), so that the tests, which take sets to be independent, are a little "
+        "too sure of themselves."
+    ),
+    sets=tuple(eligible(datasets.names())),
+    protocol=PROTOCOL,
+    quick_protocol=QUICK_PROTOCOL,
+    quick_sets=QUICK_SETS,
+    tasks=tasks,
+    tables=tables,
+    figures=figures,
+    time_limit=TIME_LIMIT,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from rich.table import Table as RichTable
@@ -245,9 +245,14 @@ class PaperTable:
         return f"{text} ± {self.scale * float(sd):.{self.decimals}f}"
 
 
-def summary(tables: Iterable[PaperTable]) -> Counter[str]:
+class _Judged(Protocol):
+    @property
+    def verdicts(self) -> Counter[str]: ...
+
+
+def summary(tables: Iterable[_Judged]) -> Counter[str]:
     """Verdicts of several tables together, every kind present even when never given."""
-    total = Counter(dict.fromkeys(VERDICTS, 0))
+    total: Counter[str] = Counter(dict.fromkeys(VERDICTS, 0))
     for table in tables:
         total.update(table.verdicts)
     return total

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tamis.evaluation.plain_table import PlainTable
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Results
 from tamis.evaluation.sweep import Task
@@ -41,6 +42,8 @@ class Experiment:
     figures : callable
         ``figures(results, folder)``: draws the paper's figures, each as PNG and SVG, and returns
         the files.
+    time_limit : float or None
+        Processor seconds that one run may take.
     """
 
     name: str
@@ -51,8 +54,9 @@ class Experiment:
     quick_protocol: Protocol
     quick_sets: tuple[str, ...]
     tasks: Callable[[Sequence[str], Protocol], list[Task]]
-    tables: Callable[[Results], list[PaperTable]]
+    tables: Callable[[Results], Sequence[PaperTable | PlainTable]]
     figures: Callable[[Results, Path], list[Path]]
+    time_limit: float | None = None
 
 
 @dataclass(frozen=True)
@@ -81,4 +85,4 @@ class Outcome:
     data: Mapping[str, Any]
     files: tuple[Path, ...]
     verdicts: Counter[str]
-    tables: tuple[PaperTable, ...] = ()
+    tables: tuple[PaperTable | PlainTable, ...] = ()

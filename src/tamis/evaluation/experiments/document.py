@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tamis.evaluation.experiments.base import Experiment
+from tamis.evaluation.plain_table import PlainTable
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.tables import PaperTable, markdown_text, summary
 
@@ -50,7 +51,7 @@ class Document:
     experiment: Experiment
     quick: bool
     protocol: Protocol
-    tables: tuple[PaperTable, ...]
+    tables: tuple[PaperTable | PlainTable, ...]
     figures: tuple[Path, ...]
     at_hand: tuple[str, ...]
     absent: Mapping[str, str]
@@ -66,7 +67,7 @@ class Document:
         """For a terminal or a log."""
         parts = [self._title(), _fill(self.experiment.paper)]
         parts += [table.text() for table in self.tables]
-        parts += [_fill(_LEGEND), f"Verdicts: {self._verdict_words()}."]
+        parts += [_fill(text) for text in self._legend()]
         parts += [_fill(line) for line in self._gaps()]
         parts.append("\n".join(_fill(text) for text in self._origin()))
         return "\n\n".join(parts) + "\n"
@@ -75,7 +76,7 @@ class Document:
         """A page with the tables and the figures."""
         parts = [f"# {markdown_text(self._title())}", markdown_text(self.experiment.paper)]
         parts += [markdown_text(text) for text in self.experiment.about.split("\n\n")]
-        parts += [markdown_text(_LEGEND), f"Verdicts: {self._verdict_words()}."]
+        parts += [markdown_text(text) for text in self._legend()]
         parts += [table.markdown() for table in self.tables]
         parts += [
             f"![{figure.stem.replace('_', ' ')}]({figure.name})"
@@ -104,8 +105,16 @@ class Document:
         }
 
     def _title(self) -> str:
-        name = self.experiment.name
-        return f"{name}: our figures beside the paper's" + (" (quick version)" if self.quick else "")
+        beside = ": our figures beside the paper's" if self._judged else ""
+        return self.experiment.name + beside + (" (quick version)" if self.quick else "")
+
+    @property
+    def _judged(self) -> bool:
+        """Whether there are figures of a paper to judge by."""
+        return any(isinstance(table, PaperTable) for table in self.tables)
+
+    def _legend(self) -> list[str]:
+        return [_LEGEND, f"Verdicts: {self._verdict_words()}."] if self._judged else []
 
     def _verdict_words(self) -> str:
         words = {"–": "without a figure of the paper"}

@@ -113,6 +113,7 @@ def run(
         header={"experiment": experiment.name, **protocol.as_dict()},
         n_jobs=n_jobs,
         progress=progress,
+        time_limit=experiment.time_limit,
     )
     tables = [table.restricted(wanted) for table in experiment.tables(results)]
     document = Document(
