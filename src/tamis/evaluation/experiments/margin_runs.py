@@ -51,6 +51,8 @@ class Case:
         Every column to [0, 1], but one range for all pixels of mnist.
     most_repeats : int or None
         Runs of a set that takes long.
+    n_mixture : int or None
+        Samples that FSGMM is learned from, whose iterations are many; None for all.
     """
 
     head: str
@@ -58,6 +60,7 @@ class Case:
     subset: int | None = None
     scaling: Scaling = "columns"
     most_repeats: int | None = None
+    n_mixture: int | None = None
 
     def seeds(self, protocol: Protocol) -> range:
         """One for each run."""
@@ -74,7 +77,9 @@ CASES: Mapping[str, Case] = {
     "digits0689": Case("digits0689", 20),
     "digits1279": Case("digits1279", 20),
     "letter_abcd": Case("letterABCD", 10, subset=500),
-    "mnist_0123": Case("mnist01234", 50, subset=1000, scaling="unit", most_repeats=3),
+    "mnist_0123": Case(
+        "mnist01234", 50, subset=1000, scaling="unit", most_repeats=3, n_mixture=3000
+    ),
 }
 NOISY_SET = "iris_noise"
 N_RELEVANT = 4  # columns of iris; those behind them are noise
@@ -117,8 +122,17 @@ def _margin_of_laplacian(X: Matrix, n_clusters: int, n_selected: int, **settings
     return _margin_of_all(best, n_clusters, n_selected, **settings)
 
 
-def _mixture(X: Matrix, n_clusters: int, n_selected: int) -> Clusterer:
-    return lambda seed: FSGMM(n_selected, n_clusters=n_clusters, random_state=seed).fit(X).labels_
+def _mixture(
+    X: Matrix, n_clusters: int, n_selected: int, n_learned: int | None = None
+) -> Clusterer:
+    """FSGMM; with `n_learned`, learned from that many random samples."""
+
+    def cluster(seed: int) -> IntArray:
+        drawn = np.random.default_rng(seed).permutation(X.shape[0])[:n_learned]
+        model = FSGMM(n_selected, n_clusters=n_clusters, random_state=seed)
+        return model.fit(X[drawn] if n_learned is not None else X).predict(X)
+
+    return cluster
 
 
 def _margin_selection(X: Matrix, n_clusters: int, n_selected: int, **settings: Any) -> Clusterer:

@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_score
 
+from tamis._typing import FloatArray
 from tamis.evaluation.candidates import ALL_FEATURES, Candidate, with_baselines
 from tamis.evaluation.figures import save
 from tamis.evaluation.preparation import prepared
@@ -100,7 +101,7 @@ def separation(results: Results, name: str, label: str) -> Estimate | None:
 def draw_projections(
     results: Results, name: str, labels: Sequence[str], title: str, folder: Path, file_name: str
 ) -> list[Path]:
-    """A panel for each label, the classes by colour and marker; no file if nothing was projected."""
+    """A panel for each label, classes by colour and marker; no file if nothing was projected."""
     shown = {label: found for label in labels if (found := separation(results, name, label))}
     if not shown:
         return []
@@ -112,10 +113,9 @@ def draw_projections(
     panels = figure.subplots(n_rows, _COLUMNS, squeeze=False).ravel()
     for axes, (label, found) in zip(panels, shown.items(), strict=False):
         first, second, classes = (
-            results.values(name, projection_label(label), measure, None, found.parameters)
+            _values(results, name, label, measure, found)
             for measure in ("first", "second", "class")
         )
-        assert first is not None and second is not None and classes is not None
         for code in sorted(set(classes.tolist())):
             members, style = classes == code, int(code)
             axes.scatter(
@@ -132,3 +132,10 @@ def draw_projections(
         axes.set_visible(False)
     figure.suptitle(title, fontsize=11)
     return save(figure, folder, file_name)
+
+
+def _values(results: Results, name: str, label: str, measure: str, chosen: Estimate) -> FloatArray:
+    """Of the setting that was chosen, a value a sample."""
+    values = results.values(name, projection_label(label), measure, None, chosen.parameters)
+    assert values is not None  # a run that has a silhouette has its plane
+    return values
