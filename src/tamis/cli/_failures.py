@@ -15,11 +15,14 @@ from typer.core import TyperGroup
 
 from tamis.cli._screen import one_line, printable, stderr
 
-__all__ = ["COMPUTATION", "INTERRUPTED", "USAGE", "CommandError", "Group", "reason"]
+__all__ = ["ARGUMENTS", "COMPUTATION", "INTERRUPTED", "USAGE", "CommandError", "Group", "reason"]
 
 COMPUTATION = 1
 USAGE = 2
 INTERRUPTED = 130
+
+# Where a context keeps the arguments of the command line.
+ARGUMENTS = "tamis.arguments"
 
 # What libraries tell programmers is of no use to somebody at a command line.
 _FOR_PROGRAMMERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
@@ -53,6 +56,11 @@ class Group(TyperGroup):
         except Exception as error:
             _report(error)
         sys.exit(result if isinstance(result, int) else 0)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the arguments as they were given: reports quote them."""
+        ctx.meta[ARGUMENTS] = list(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command, with warnings as lines."""

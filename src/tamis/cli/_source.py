@@ -97,6 +97,9 @@ def _registered(name: str) -> Table:
             data = datasets.load(name)
     except datasets.DatasetError as error:
         raise CommandError(str(error)) from None
+    shape = data.image_shape
+    if shape is not None and data.entry.image_order == "F":
+        shape = shape[::-1]  # read by rows, a picture that runs by columns lies on its side
     names = np.array([f"x{column}" for column in range(data.X.shape[1])])
     return Table(
         X=data.X,
@@ -105,7 +108,7 @@ def _registered(name: str) -> Table:
         ids=None,
         path=None,
         format="csv",
-        image_shape=data.image_shape,
+        image_shape=shape,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli._failures import CommandError
+from tamis.cli._failures import ARGUMENTS, CommandError
 from tamis.cli._options import (
     AsJson,
     File,
@@ -44,6 +44,7 @@ RANKING_FORMATS = (".csv", ".tsv", ".json")
 
 
 def select(
+    ctx: typer.Context,
     file: File,
     number: Number = None,
     method: Annotated[
@@ -160,7 +161,8 @@ def select(
             fit(model, prepared.X, source.name)
     seconds = time.perf_counter() - start
 
-    _write(paths, source, prepared, model, output_format, pixels)
+    command = shlex.join(["tamis", *ctx.meta[ARGUMENTS]])
+    _write(paths, source, prepared, model, output_format, pixels, command)
     kept = best_first(model, n_kept)
     names = source.table.feature_names
     if as_json:
@@ -252,6 +254,7 @@ def _write(
     model: Selector,
     output_format: str | None,
     pixels: tuple[int, int] | None,
+    command: str,
 ) -> None:
     """Write what was asked for, all of it or nothing."""
     import numpy as np
@@ -274,7 +277,7 @@ def _write(
             feature_names=table.feature_names,
             labels=labels,
             image_shape=pixels,
-            command=shlex.join(["tamis", *sys.argv[1:]]),
+            command=command,
             title=source.name,
         ).save(path)
     if "--output" in paths:
