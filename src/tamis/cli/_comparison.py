@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from tamis.evaluation.judging import clustering_values
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Estimate, Record
 from tamis.evaluation.stopwatch import part
-from tamis.evidence import Sample, Selection, measure_loss
+from tamis.evidence import Loss, Selection, draw_sample, measure_loss
 from tamis.metrics import jaccard, redundancy
 
 __all__ = ["MEASURES", "Judge", "judge_method", "overlap", "summary"]
@@ -28,13 +28,12 @@ __all__ = ["MEASURES", "Judge", "judge_method", "overlap", "summary"]
 MEASURES = {
     "redundancy": "redundancy",
     "variance": "variance kept",
+    "reconstruction": "rebuilding error",
     "neighbors": "neighbours kept",
     "agreement": "agreement",
     "kmeans_acc": "ACC",
     "kmeans_nmi": "NMI",
 }
-# Rows on which the loss is measured: it forms a table of rows by rows.
-LOSS_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -66,25 +65,25 @@ class Judge:
     def measure(self, chosen: IntArray, seeds: range) -> dict[str, list[float]]:
         """Every measure of the chosen columns."""
         table = self.X[:, np.sort(chosen)]
-        loss = measure_loss(self._selection(chosen), self._sample(chosen))
+        loss = self._loss(chosen)
         return {
             "redundancy": [redundancy(table)],
             "variance": [loss.variance.selected],
+            "reconstruction": [loss.reconstruction.selected],
             "neighbors": [loss.neighbors.selected],
             **clustering_values(
                 table, self.labels, self.n_clusters, self.protocol, seeds, self.reference
             ),
         }
 
-    def _selection(self, chosen: IntArray) -> Selection:
+    def _loss(self, chosen: IntArray) -> Loss:
+        """What the chosen columns lose, on rows that are the same for every choice."""
         lowest, highest = extent(self.X)
         names = np.arange(self.X.shape[1]).astype(str)
-        return Selection(Selector(), self.X, names, chosen, lowest == highest)
-
-    def _sample(self, chosen: IntArray) -> Sample:
-        n_samples = self.X.shape[0]
-        order = np.random.default_rng(self.protocol.seed).permutation(n_samples)
-        return Sample(order[:LOSS_ROWS], (chosen,), n_samples)
+        first = np.arange(self.n_kept)
+        selection = Selection(Selector(), self.X, names, first, lowest == highest)
+        sample = draw_sample(selection, np.random.RandomState(self.protocol.seed))
+        return measure_loss(replace(selection, kept=chosen), replace(sample, subsets=(chosen,)))
 
 
 def judge_method(

@@ -271,15 +271,19 @@ def _write(
         from tamis import report
 
         labels = None if table.labels is None else table.labels[prepared.rows]
-        writers[paths["--report"]] = lambda path: report.selection(
-            model,
-            prepared.X,
-            feature_names=table.feature_names,
-            labels=labels,
-            image_shape=pixels,
-            command=command,
-            title=source.name,
-        ).save(path)
+
+        def write_report(path: Path) -> None:
+            report.selection(
+                model,
+                prepared.X,
+                feature_names=list(table.feature_names),
+                labels=labels,
+                image_shape=pixels,
+                command=command,
+                title=source.name,
+            ).save(path)
+
+        writers[paths["--report"]] = write_report
     if "--output" in paths:
 
         def write_output(path: Path) -> None:

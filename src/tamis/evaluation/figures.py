@@ -98,7 +98,7 @@ class Curves:
             )
             if line.sd is not None:
                 mean, sd = np.asarray(line.mean), np.asarray(line.sd)
-                axes.fill_between(line.x, mean - sd, mean + sd, color=colour, alpha=0.12, lw=0)
+                axes.fill_between(line.x, mean - sd, mean + sd, color=colour, alpha=0.08, lw=0)
         if self.log_x:
             axes.set_xscale("log")
         axes.set_title(self.title)

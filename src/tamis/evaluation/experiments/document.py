@@ -18,9 +18,9 @@ from tamis.evaluation.tables import PaperTable, markdown_text, summary
 __all__ = ["Document"]
 
 _LEGEND = (
-    "Each cell has our mean ± standard deviation, the paper's figure below, and a verdict: reproduced "
-    "(apart by no more than the larger of the two standard deviations), better, lower, no data, or – "
-    "where the paper has no figure."
+    "Each cell has our mean ± standard deviation, the paper's figure below, and a verdict: "
+    "reproduced (apart by no more than the larger of the two standard deviations), better, lower, "
+    "no data, or – where the paper has no figure."
 )
 _WIDTH = 100
 

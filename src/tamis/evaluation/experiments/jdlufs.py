@@ -83,19 +83,20 @@ MEASURES = {
     "Clustering, ACC": ("kmeans_acc", ACC),
 }
 ABOUT = f"""\
-The poster names neither its classifier, nor the start of K-means, nor its numbers of features, nor how
-parameters were chosen; its standard deviations are so large that they can only be over numbers of
-features or settings. Those of SPEC in the NMI table are those of its classification table, figure for
-figure, and RUFS has 99.89 ± 3.56 on warpPIE10P beside 94.28 ± 3.56 of the Laplacian score: both look like
-slips of the print. "32,60" (JDLUFS 0.4, ACC, warpPIE10P) is read as 32.60.
+The poster names neither its classifier, nor the start of K-means, nor its numbers of features,
+nor how parameters were chosen; its standard deviations are so large that they can only be over
+numbers of features or settings. Those of SPEC in the NMI table are those of its classification
+table, figure for figure, and RUFS has 99.89 ± 3.56 on warpPIE10P beside 94.28 ± 3.56 of the
+Laplacian score: both look like slips of the print. "32,60" (JDLUFS 0.4, ACC, warpPIE10P) is read
+as 32.60.
 
-Here values are brought to [0, 1] by one scale; EUFS alone is fitted to standardised columns, since it
-counts the mean of a feature as if it told clusters apart. Classification is by the nearest neighbour in
-five stratified folds, clustering by K-means from random samples. A figure is the mean over 50, 100, 150,
-200 and 300 features, where a set has more. Parameters are the defaults, and labels tune nothing; only
-the number of classes is given to RUFS, EUFS and JDLUFS. The number behind JDLUFS is the size of the
-dictionary, as a ratio of the samples and at most of {DICTIONARY_SAMPLES} of them. Random subsets and all
-features are our additions."""
+Here values are brought to [0, 1] by one scale; EUFS alone is fitted to standardised columns,
+since it counts the mean of a feature as if it told clusters apart. Classification is by the
+nearest neighbour in five stratified folds, clustering by K-means from random samples. A figure is
+the mean over 50, 100, 150, 200 and 300 features, where a set has more. Parameters are the
+defaults, and labels tune nothing; only the number of classes is given to RUFS, EUFS and JDLUFS.
+The number behind JDLUFS is the size of the dictionary, as a ratio of the samples and at most of
+{DICTIONARY_SAMPLES} of them. Random subsets and all features are our additions."""
 
 
 def candidates(n_samples: int, n_classes: int) -> list[Candidate]:

@@ -78,19 +78,19 @@ FIGURE_3 = Candidate(
     grid={"alpha": (1.5, 1.8, 2.1, 2.4), "beta": (0.01, 0.04, 0.07, 0.1)},
 )
 ABOUT = """\
-The paper clusters by K-means, 100 times, and by normalised cut. Parameters are selected "by grid search
-in a heuristic way"; neither the grids, nor the number of neighbours, nor the dimension of the embedding,
-nor a scaling, nor the kind of NMI are given. Figure 3 varies α from 1.5 to 2.4 and β from 0.01 to 0.1 on
-UMIST, at a number of features that is not told.
+The paper clusters by K-means, 100 times, and by normalised cut. Parameters are selected "by grid
+search in a heuristic way"; neither the grids, nor the number of neighbours, nor the dimension of
+the embedding, nor a scaling, nor the kind of NMI are given. Figure 3 varies α from 1.5 to 2.4 and
+β from 0.01 to 0.1 on UMIST, at a number of features that is not told.
 
-Here K-means starts from random samples, {repeats} times; values are brought to [0, 1] by one scale;
-neighbourhoods have 5 samples, and embeddings as many dimensions as there are classes. Parameters are the
-best by the labels, cell by cell: α and β of JELSR of 0.01, 0.1, 1 and 10; α of MRSF of 0.1 to 0.7 of the
-penalty that empties W; 1, 5 or 20 components of the PCA score; the bandwidth of the Laplacian score of
-the median distance of neighbours, 1 and 1000; the three functions of SPEC; 10 or 50 features that enter
-a regression of MCFS. NMI is divided by the geometric mean of the entropies. The normalised cut is of
-the graph of 5 neighbours with heat weights. Figure 3 is at {number} features. Random subsets and all
-features are our additions."""
+Here K-means starts from random samples, {repeats} times; values are brought to [0, 1] by one
+scale; neighbourhoods have 5 samples, and embeddings as many dimensions as there are classes.
+Parameters are the best by the labels, cell by cell: α and β of JELSR of 0.01, 0.1, 1 and 10; α of
+MRSF of 0.1 to 0.7 of the penalty that empties W; 1, 5 or 20 components of the PCA score; the
+bandwidth of the Laplacian score of the median distance of neighbours, 1 and 1000; the three
+functions of SPEC; 10 or 50 features that enter a regression of MCFS. NMI is divided by the
+geometric mean of the entropies. The normalised cut is of the graph of 5 neighbours with heat
+weights. Figure 3 is at {number} features. Random subsets and all features are our additions."""
 
 
 def tasks(sets: Sequence[str], protocol: Protocol) -> list[Task]:

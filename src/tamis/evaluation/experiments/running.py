@@ -167,6 +167,6 @@ def _advice(dataset: str) -> str:
     entry = datasets.entry(dataset)
     stem = entry.files[0] if entry.files else entry.name
     return (
-        f"{entry.n_samples} × {entry.n_features}, {entry.n_classes} classes; put {stem}.npz (or .mat, "
-        f".csv) into the folder that TAMIS_DATA names. Source: {entry.source}"
+        f"{entry.n_samples} × {entry.n_features}, {entry.n_classes} classes; put {stem}.npz "
+        f"(or .mat, .csv) into the folder that TAMIS_DATA names. Source: {entry.source}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from tamis.evaluation.tables import Cell
@@ -89,9 +90,10 @@ def _figure(entry: str, scale: float) -> Printed:
     match = _FIGURE.fullmatch(entry)
     if match is None:
         raise ValueError(f"{entry!r} is no printed figure; expected 'mean' or 'mean±sd'.")
-    sd = match["sd"]
+    # In decimals: 3.6 per cent is 0.036, not the nearest thing to a binary quotient.
+    unit, sd = Decimal(scale), match["sd"]
     return Printed(
-        mean=float(match["mean"]) / scale,
-        sd=None if sd is None else float(sd) / scale,
-        resolution=0.5 * 10.0 ** -len(match["digits"] or "") / scale,
+        mean=float(Decimal(match["mean"]) / unit),
+        sd=None if sd is None else float(Decimal(sd) / unit),
+        resolution=float(Decimal(5).scaleb(-1 - len(match["digits"] or "")) / unit),
     )

@@ -80,19 +80,20 @@ CANDIDATES = (
     ),
 )
 ABOUT = """\
-The paper clusters by K-means from random starts, 20 times, and reports for each method the best mean
-over its parameters and over 50, 100, ..., 300 features (USPS: 50, 80, ..., 200). Neighbourhoods have 5
-samples. The bandwidth of the Laplacian score and of feature ranking, and the regularisation of MCFS and
-UDFS, are the best of 1e-9, 1e-6, ..., 1e9 by the labels. The paper names neither a scaling, nor the
-weight λ of UDFS, nor which of the three ranking functions of SPEC it took.
+The paper clusters by K-means from random starts, 20 times, and reports for each method the best
+mean over its parameters and over 50, 100, ..., 300 features (USPS: 50, 80, ..., 200).
+Neighbourhoods have 5 samples. The bandwidth of the Laplacian score and of feature ranking, and
+the regularisation of MCFS and UDFS, are the best of 1e-9, 1e-6, ..., 1e9 by the labels. The paper
+names neither a scaling, nor the weight λ of UDFS, nor which of the three ranking functions of
+SPEC it took.
 
-Here values are brought to [0, 1] by one scale, which changes no clustering. λ is 1. The grids are: γ of
-UDFS 1e-9, 1e-6, 1e-3, 1, 1e3 (beyond, W has as many rows as classes, whatever γ is); the bandwidth of
-the Laplacian score the median distance of neighbours, 1 and 1000 (equal weights), that of feature
-ranking the median and 1000, with each of its three functions; for MCFS, whose regressions are steered
-by how many features enter, 20 and 200 of them. The number of clusters given to MCFS, UDFS and the third
-ranking function is the number of classes. Random subsets are our addition. FERET is a copy of 40 × 40
-pixels; the paper's has 36 × 36."""
+Here values are brought to [0, 1] by one scale, which changes no clustering. λ is 1. The grids
+are: γ of UDFS 1e-9, 1e-6, 1e-3, 1, 1e3 (beyond, W has as many rows as classes, whatever γ is);
+the bandwidth of the Laplacian score the median distance of neighbours, 1 and 1000 (equal
+weights), that of feature ranking the median and 1000, with each of its three functions; for MCFS,
+whose regressions are steered by how many features enter, 20 and 200 of them. The number of
+clusters given to MCFS, UDFS and the third ranking function is the number of classes. Random
+subsets are our addition. FERET is a copy of 40 × 40 pixels; the paper's has 36 × 36."""
 
 
 def tasks(sets: Sequence[str], protocol: Protocol) -> list[Task]:
@@ -162,8 +163,8 @@ _FULL = Protocol(scaling="unit", n_features=NUMBERS, n_repeats=20, tuning="oracl
 EXPERIMENT = Experiment(
     name="udfs",
     paper=(
-        "Y. Yang, H. T. Shen, Z. Ma, Z. Huang, X. Zhou. l2,1-norm regularized discriminative feature "
-        "selection for unsupervised learning. IJCAI 2011."
+        "Y. Yang, H. T. Shen, Z. Ma, Z. Huang, X. Zhou. l2,1-norm regularized discriminative "
+        "feature selection for unsupervised learning. IJCAI 2011."
     ),
     about=ABOUT,
     sets=tuple(SETS.values()),
