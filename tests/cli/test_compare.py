@@ -100,11 +100,12 @@ def test_the_table_as_text(run, blobs_csv):
     header = next(line for line in result.stdout.splitlines() if line.startswith("method"))
     for head in MEASURES.values():
         assert head in header
-    assert "Overlap of the selections (Jaccard index):" in result.stdout
+    assert "Overlap of the selections (Jaccard index, %):" in result.stdout
     assert " ± " in result.stdout
     assert "labels set aside" in result.stdout
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same(compared):
     def without_times(found):
         for line in found["methods"]:

@@ -47,12 +47,6 @@ class Group(TyperGroup):
             return super().main(*args, **settings)
         try:
             result = super().main(*args, **settings)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader has seen enough, `tamis methods | head` for one. What is still in the
-            # buffer goes nowhere, instead of failing again when Python closes the stream.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(0)
         except Exception as error:
             _report(error)
         sys.exit(result if isinstance(result, int) else 0)
@@ -66,9 +60,16 @@ class Group(TyperGroup):
         """Run a command, with warnings as lines."""
         with _warnings_as_lines():
             try:
-                return super().invoke(ctx)
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+                return result
             except KeyboardInterrupt:
                 raise CommandError("stopped; nothing was written.", INTERRUPTED) from None
+            except BrokenPipeError:
+                # The reader has seen enough, `tamis methods | head` for one. What is still in the
+                # buffer goes nowhere, instead of failing again when Python closes the stream.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return None
 
 
 def _report(error: Exception) -> NoReturn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,8 @@ from tamis.cli._options import AsJson, Jobs, Seed, close_to
 from tamis.cli._screen import one_line, print_json, print_table, print_text, stdout
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from tamis.evaluation.experiments import Outcome
 
 __all__ = ["bench", "experiment_names"]
@@ -114,9 +116,10 @@ def _print(outcome: Outcome) -> None:
     console = stdout()
     if console.is_terminal and outcome.tables:
         for table in outcome.tables:
-            console.print(table.rich())
-        counts = ", ".join(f"{n} {verdict}" for verdict, n in outcome.verdicts.items())
-        print_text(f"Verdicts: {counts}.")
+            _print_whole(console, table)
+        counts = ", ".join(f"{n} {verdict}" for verdict, n in outcome.verdicts.items() if n)
+        if counts:
+            print_text(f"Verdicts: {counts}.")
         for dataset, advice in outcome.data.get("absent", {}).items():
             print_text(f"Not at hand: {dataset} ({advice})")
         for failure in outcome.data.get("failures", ()):
@@ -127,6 +130,17 @@ def _print(outcome: Outcome) -> None:
     print_text("")
     for path in outcome.files:
         print_text(f"Wrote {path}")
+
+
+def _print_whole(console: Console, table: Any) -> None:
+    """A table in colours, or as text where the terminal is too narrow: no figure is cut."""
+    coloured = table.rich()
+    if console.measure(coloured, options=console.options.update(width=10_000)).maximum <= (
+        console.width
+    ):
+        console.print(coloured)
+    else:
+        console.print(table.text(), soft_wrap=True)
 
 
 def _list(as_json: bool) -> None:

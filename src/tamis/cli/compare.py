@@ -365,12 +365,12 @@ def _print(result: dict[str, Any]) -> None:
     overlap = result["overlap"]
     if len(overlap["methods"]) > 1:
         print_text("")
-        print_text("Overlap of the selections (Jaccard index):")
+        print_text("Overlap of the selections (Jaccard index, %):")
         numbers = [str(number) for number in range(1, len(overlap["methods"]) + 1)]
         print_table(
             ("", "method", *numbers),
             [
-                (number, name, *(f"{share:.2f}" for share in shares))
+                (number, name, *(f"{share:.0%}"[:-1] for share in shares))
                 for number, name, shares in zip(
                     numbers, overlap["methods"], overlap["jaccard"], strict=True
                 )
