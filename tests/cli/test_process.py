@@ -144,7 +144,6 @@ def test_ctrl_c_from_outside(wine_csv, tmp_path, environment):
     "arguments",
     [
         ("select", "wine.csv", "--ranking", "ranking.json", "-o", "kept.csv"),
-        ("select", "wine.csv", "-o", "kept.parquet"),
         ("select", "wine.csv", "--report", "report.html"),
     ],
 )
