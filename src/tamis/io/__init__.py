@@ -14,7 +14,6 @@ r"""Read a table of any usual format; write the selection and the ranking.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Sequence
@@ -26,6 +25,7 @@ import numpy as np
 from tamis.io._errors import TableError
 from tamis.io._formats import check_content, columns_of_var, format_of, formats
 from tamis.io._table import Table
+from tamis.io._text import delimited_writer
 from tamis.io._writing import refuse_input_as_output, replacing
 
 __all__ = ["Table", "TableError", "formats", "read", "write_ranking", "write_table"]
@@ -171,8 +171,7 @@ def write_ranking(
             file.write("\n")
         else:
             separator = "\t" if kind == ".tsv" else ","
-            writer = csv.DictWriter(
-                file, list(records[0]), delimiter=separator, lineterminator="\n"
-            )
-            writer.writeheader()
-            writer.writerows(records)
+            names = [str(record["feature"]) for record in records]
+            writer = delimited_writer(file, separator, names)
+            writer.writerow(records[0])
+            writer.writerows(record.values() for record in records)

@@ -140,7 +140,7 @@ def _rows(table: Table, beside: list[Any]) -> list[Any]:
 def _refuse_names(arff: Any, path: Path, attributes: list[tuple[str, Any]]) -> None:
     """Some names (quotes, line breaks) do not survive this format: refuse, lose nothing."""
     for name, kind in attributes:
-        header = {"relation": "table", "attributes": [(name, kind)], "data": []}
+        header = {"relation": "table", "attributes": [(name, kind)]}
         try:
             survives = arff.loads(arff.dumps(header))["attributes"][0][0] == name
         except arff.ArffException:

@@ -81,6 +81,8 @@ def write_excel(table: Table, path: Path, *, format: str) -> None:
 
     def text(value: Any) -> Any:
         try:
+            if "\r" in str(value):  # XML would make it a line feed
+                raise illegal
             cell = cell_type(sheet, value=str(value))
         except illegal as error:
             raise TableError(

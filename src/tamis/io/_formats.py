@@ -84,7 +84,7 @@ _MARKS = (
     (b"\xfd7zXZ", "xz"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\x89HDF\r\n\x1a\n", "HDF5"),
-    (b"MATLAB 5.0", "MATLAB"),
+    (b"MATLAB", "MATLAB"),
     (b"\xd0\xcf\x11\xe0", "old Excel (.xls)"),
     (b"%PDF", "PDF"),
     (b"\xff\xfe", "UTF-16 text"),

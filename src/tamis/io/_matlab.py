@@ -20,7 +20,7 @@ def read_mat(
 ) -> Table:
     """Read the matrix ``X`` (or ``fea``, ``data``, or the only one) and the labels beside it."""
     with open(path, "rb") as file:
-        is_hdf5 = file.read(8) == b"\x89HDF\r\n\x1a\n"
+        is_hdf5 = file.read(10).startswith((b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3"))
     if is_hdf5:
         with need("h5py", "anndata").File(path, "r") as file:
             keys = [name for name in file if not name.startswith("#")]

@@ -21,7 +21,6 @@ from tamis.io._errors import TableError
 from tamis.io._table import Table, make_table
 
 _PARTS = ("data", "indices", "indptr", "shape")
-_NPZ_SPARSE_FORMATS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
 
 
 def read_npy(
@@ -42,14 +41,15 @@ def read_npz(
     path: Path, *, format: str, labels: str | None, ids: str | None, key: str | None
 ) -> Table:
     """Read ``X`` (dense or sparse) with ``y``, ``ids`` and ``feature_names`` where they are."""
-    with np.load(path, allow_pickle=False) as file:
+    # Opened here, since numpy leaves the file open where it is damaged.
+    with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
         keys = list(file.keys())
 
         def array(name: str) -> Any:
             return _unpickled(path, lambda: file[name], name)
 
-        if "format" in keys and set(_PARTS[:3]) <= set(keys):
-            X, used = _saved_sparse(path, array), {*_PARTS, "format", "_is_array"}
+        if {"format", "shape", "data"} <= set(keys):  # as scipy.sparse.save_npz writes it
+            X, used = sp.csr_array(sp.load_npz(path)), {*_PARTS, "format", "_is_array"}
         else:
             prefix = key if key is not None else "X"
             if {f"{prefix}_{part}" for part in _PARTS} <= set(keys):
@@ -74,18 +74,6 @@ def read_npz(
             labels_name=label_key,
             ids_name=id_key,
         )
-
-
-def _saved_sparse(path: Path, array: Any) -> Any:
-    """What ``scipy.sparse.save_npz`` writes."""
-    kind = array("format").item()
-    kind = kind.decode() if isinstance(kind, bytes) else kind
-    if kind not in _NPZ_SPARSE_FORMATS:
-        raise TableError(f"{path}: sparse matrices of kind {kind!r} are not read; save it as CSR.")
-    parts = tuple(array(part) for part in _PARTS[:3])
-    X = _NPZ_SPARSE_FORMATS[kind](parts, shape=tuple(array("shape").tolist()))
-    X.check_format(full_check=True)
-    return X
 
 
 def _unpickled(path: Path, load: Any, name: str | None = None) -> Any:

@@ -190,18 +190,14 @@ def write_delimited(table: Table, path: Path, *, format: str) -> None:
     separator = "\t" if format == "tsv" else ","
     beside = table.beside()
     header = [name for name, _ in beside] + table.feature_names.tolist()
-    # Where a header could pass for data, quotes tell the reader that it is none.
-    ambiguous = all(map(_is_number, header))
+    # Where a header could pass for data, or its start for a mark of the encoding, quotes tell the
+    # reader that it is none.
+    ambiguous = all(map(_is_number, header)) or header[0].startswith("\ufeff")
     whole = _whole_columns(table.X)
+    text = [str(value) for _, values in beside if values.dtype.kind == "O" for value in values]
     with open_text(path, "w") as file:
-        writer = csv.writer(file, delimiter=separator, lineterminator="\n")
-        if ambiguous:
-            quoted = csv.writer(
-                file, delimiter=separator, lineterminator="\n", quoting=csv.QUOTE_ALL
-            )
-            quoted.writerow(header)
-        else:
-            writer.writerow(header)
+        delimited_writer(file, separator, header, quote=ambiguous).writerow(header)
+        writer = delimited_writer(file, separator, text)
         for i in range(table.X.shape[0]):
             row = table.X[[i]].toarray()[0] if sp.issparse(table.X) else table.X[i]
             cells = row.tolist() if row.dtype != np.float32 else [str(v) for v in row]
@@ -209,6 +205,16 @@ def write_delimited(table: Table, path: Path, *, format: str) -> None:
                 [values[i] for _, values in beside]
                 + [int(float(v)) if w else v for v, w in zip(cells, whole, strict=True)]
             )
+
+
+def delimited_writer(file: Any, separator: str, text: list[str], *, quote: bool = False) -> Any:
+    """A writer that quotes what must be, and everything if asked, or if a text needs it.
+
+    Older versions of the standard library do not quote a lone carriage return by themselves.
+    """
+    if quote or any("\r" in cell for cell in text):
+        return csv.writer(file, delimiter=separator, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    return csv.writer(file, delimiter=separator, lineterminator="\n")
 
 
 def _whole_columns(X: Any) -> list[bool]:

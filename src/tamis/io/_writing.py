@@ -29,17 +29,17 @@ def refuse_input_as_output(target: Path, source: Path | None) -> None:
 
 def explain(path: Path, error: Exception) -> TableError:
     """What went wrong on writing, and what to do."""
-    code = getattr(error, "errno", None)
-    if code in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
+    code, text = getattr(error, "errno", None), str(error)
+    if code in (errno.ENOSPC, errno.EDQUOT) or "No space left" in text:
         reason = "no space is left on the disk; make room, or write elsewhere"
     elif code in (errno.EACCES, errno.EPERM, errno.EROFS):
         reason = "writing is not permitted here; choose another folder, or change its rights"
-    elif code == errno.EFBIG:
+    elif code == errno.EFBIG or "File too large" in text:
         reason = "the file would be larger than the system allows; write elsewhere"
-    elif code == errno.EISDIR:
-        reason = "this is a folder; name a file"
+    elif "requested and" in text:  # numpy does not say why
+        reason = "only a part could be written, the disk may be full; make room, or write elsewhere"
     else:
-        reason = f"cannot be written ({error})"
+        reason = f"cannot be written ({error}); write elsewhere"
     return TableError(f"{path}: {reason}. Nothing was written.")
 
 
@@ -49,14 +49,15 @@ def replacing(path: Path, *, folder: bool = False) -> Iterator[Path]:
 
     On any failure it is removed, and what was at `path` is still there.
     """
-    target = Path(os.path.realpath(path))  # a link stays a link, its file is replaced
+    # A device or a pipe is written through, never replaced; a link stays, its file is replaced.
+    device = path.exists() and not (path.is_file() or path.is_dir())
+    target = path if device else Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise TableError(
             f"{path}: the folder {target.parent} does not exist; create it first (mkdir -p)."
         )
     if target.exists():
         _check_replaceable(path, target, folder)
-    device = target.exists() and not (target.is_file() or target.is_dir())
     parent = Path(tempfile.gettempdir()) if device else target.parent
     # Keeping the name at the end keeps the extension, by which some libraries choose a format.
     beside = parent / f".{secrets.token_hex(4)}.{target.name}"
