@@ -15,6 +15,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tamis._repr_html import top_features
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.columns import canonical_csr, describe_columns, extent
 from tamis.graphs import Weights, check_affinity, neighbor_graph
@@ -161,6 +162,11 @@ class Selector(SelectorMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
+
+    def _html_repr(self) -> str:
+        """scikit-learn's picture of the selector and, once it is fitted, its best features."""
+        picture: str = super()._html_repr()
+        return picture + top_features(self) if hasattr(self, "ranking_") else picture
 
     def _n_selected(self) -> int:
         wanted, n_features = self.n_features_to_select, self.n_features_in_

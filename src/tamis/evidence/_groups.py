@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ def _ranges(values: FloatArray) -> Groups:
     known = np.isfinite(values)
     edges = np.unique(np.quantile(values[known], np.linspace(0, 1, QUANTILES + 1)))
     codes = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    names = [f"{low:.3g} to {high:.3g}" for low, high in zip(edges, edges[1:], strict=False)]
+    names = [f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges)]
     if not known.all():
         codes[~known] = len(names)
         names.append("missing")

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
-from tamis._typing import FloatArray, Matrix
+from tamis._typing import FloatArray
 from tamis.evidence._sample import Sample
 from tamis.evidence._selection import Selection
+from tamis.evidence._views import centred_gram, column_blocks
 
 NEIGHBORS = 10
 # Penalties tried for the held-out reconstruction, per row learned from.
 RIDGES = np.logspace(-3, 2, 11)
-# Numbers in a dense block of columns.
-BLOCK_SIZE = 1 << 22
 # Eigenvalues of a Gram matrix below this share of the largest are rounding.
 NEGLIGIBLE = 1e-10
 
@@ -93,20 +90,18 @@ def measure_loss(selection: Selection, sample: Sample) -> Loss:
     rows, subsets = sample.rows, sample.subsets
     projections = [_Projection(selection.columns(rows, subset)) for subset in subsets]
     n_rows = len(rows)
-    gram = np.zeros((n_rows, n_rows))
     total = 0.0
     explained, error, spread = np.zeros(len(subsets)), np.zeros(len(subsets)), 0.0
     table = selection.X[rows]
+    gram = centred_gram(table)
     targets = table if len(sample.targets) == table.shape[1] else table[:, sample.targets]
-    for block in _column_blocks(table):
-        gram += block @ block.T
-    for block in _column_blocks(targets):
+    for block in column_blocks(targets):
         total += float(np.vdot(block, block))
         explained += [projection.explained(block) for projection in projections]
         block /= _nonzero_deviations(block)
         for projection in projections:
             projection.learn(block)
-    for block in _column_blocks(targets):
+    for block in column_blocks(targets):
         block /= _nonzero_deviations(block)
         spread += _spread(block)
         error += [projection.error(block) for projection in projections]
@@ -134,17 +129,6 @@ def measure_loss(selection: Selection, sample: Sample) -> Loss:
 
 def _measure(values: FloatArray, larger_is_better: bool) -> Measure:
     return Measure(float(values[0]), values[1:], larger_is_better)
-
-
-def _column_blocks(table: Matrix) -> Iterator[FloatArray]:
-    """A table as dense blocks of centred columns, fresh copies in float64."""
-    if sp.issparse(table):
-        table = table.tocsc()
-    step = max(1, BLOCK_SIZE // table.shape[0])
-    for start in range(0, table.shape[1], step):
-        block = table[:, start : start + step]
-        dense = np.array(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
-        yield dense - dense.mean(axis=0)
 
 
 def _nonzero_deviations(centred: FloatArray) -> FloatArray:
@@ -221,8 +205,7 @@ class _HeldOut:
         penalties = RIDGES * n_rows
         left = [penalty / (self._squares + penalty) for penalty in penalties]
         errors = [
-            (beyond + (share**2 * self._energies).sum())
-            / (n_rows - len(share) + share.sum()) ** 2
+            (beyond + (share**2 * self._energies).sum()) / (n_rows - len(share) + share.sum()) ** 2
             for share in left
         ]
         return self._shared / (self._squares + penalties[int(np.argmin(errors))])

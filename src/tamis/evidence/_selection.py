@@ -77,9 +77,7 @@ def column_names(selector: Selector, feature_names: Sequence[Any] | None = None)
     return names
 
 
-def read_selection(
-    selector: Any, X: Any, feature_names: Sequence[Any] | None = None
-) -> Selection:
+def read_selection(selector: Any, X: Any, feature_names: Sequence[Any] | None = None) -> Selection:
     """Check that a selector is fitted and that a table has its columns.
 
     Parameters

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 
-from tamis._typing import FloatArray
+from tamis._typing import FloatArray, Matrix
+
+# Numbers in a dense block of columns.
+BLOCK_SIZE = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,25 @@ class View:
 
     points: FloatArray
     variance: float | None = None
+
+
+def column_blocks(table: Matrix) -> Iterator[FloatArray]:
+    """A table as dense blocks of centred columns, fresh copies in float64."""
+    if sp.issparse(table):
+        table = table.tocsc()
+    step = max(1, BLOCK_SIZE // table.shape[0])
+    for start in range(0, table.shape[1], step):
+        block = table[:, start : start + step]
+        dense = np.array(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
+        yield dense - dense.mean(axis=0)
+
+
+def centred_gram(table: Matrix) -> FloatArray:
+    """Inner products of the rows after the columns are centred. O(m²d) for m rows."""
+    gram = np.zeros((table.shape[0], table.shape[0]))
+    for block in column_blocks(table):
+        gram += block @ block.T
+    return gram
 
 
 def principal_coordinates(gram: FloatArray, n_coordinates: int) -> FloatArray:

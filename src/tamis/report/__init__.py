@@ -1,9 +1,9 @@
 """A report on a selection: one HTML file that opens offline and says why these columns.
 
 >>> from sklearn.datasets import load_iris
->>> from tamis import LaplacianScore, report
+>>> from tamis import MaxVariance, report
 >>> X = load_iris(as_frame=True).data
->>> selector = LaplacianScore(2).fit(X)
+>>> selector = MaxVariance(2).fit(X)
 >>> page = report.selection(selector, X)
 >>> print(page.summary[0])
 2 of 4 columns keep 97 % of the variance: better than 15 of 20 random choices of 2 columns.

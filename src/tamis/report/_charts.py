@@ -67,9 +67,7 @@ def _number(value: float) -> str:
 
 
 def _polyline(xs: Iterable[float], ys: Iterable[float]) -> str:
-    return "M" + "L".join(
-        f"{_number(x)} {_number(y)}" for x, y in zip(xs, ys, strict=True)
-    )
+    return "M" + "L".join(f"{_number(x)} {_number(y)}" for x, y in zip(xs, ys, strict=True))
 
 
 def nice_ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -88,8 +86,13 @@ def short(value: float) -> str:
     if value == 0:
         return "0"
     if 1 <= abs(value) < 1e5 and value == round(value):
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
+        return f"{value:,.0f}".replace("-", "−")
+    return f"{value:.3g}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """A correlation, with the minus sign that texts have."""
+    return f"{value:.2f}".replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -261,7 +264,7 @@ def heat_grid(correlations: FloatArray, names: Sequence[str]) -> Grid:
                 column,
                 row,
                 Shape(signs[int(correlations[row, column] < 0)], "", _shade(levels[row, column])),
-                f"{names[row]} and {names[column]}: r = {correlations[row, column]:.2f}",
+                f"{names[row]} and {names[column]}: r = {signed(correlations[row, column])}",
             )
             for row in range(side)
             for column in range(side)

@@ -28,8 +28,7 @@ def standing(measure: Measure, n_kept: int) -> str:
     if not n_random:
         return "there is no other choice of as many columns to compare with"
     return (
-        f"better than {measure.n_beaten} of {n_random} random choices of "
-        f"{count(n_kept, 'column')}"
+        f"better than {measure.n_beaten} of {n_random} random choices of {count(n_kept, 'column')}"
     )
 
 
