@@ -115,16 +115,15 @@ def test_damaged_files_give_one_clear_line(
         rng = np.random.default_rng(1)
         for position in rng.integers(0, len(content), size=40):
             damaged.append(content[:position] + b"\xff" + content[position + 1 :])
-    failures = 0
+    messages = []
     for piece in damaged:
         path.write_bytes(piece)
         try:
-            read(path, ENTRY)
+            read(path, ENTRY)  # damage may go unseen here: the checksum is there for that
         except DatasetError as error:
-            failures += 1
-            assert str(path) in str(error)
-            assert "\n" not in str(error)
-    assert failures >= 3
+            messages.append(str(error))
+    assert len(messages) >= 3
+    assert all(str(path) in message and "\n" not in message for message in messages)
 
 
 class _Touch:
@@ -208,7 +207,7 @@ def test_among_several_variables_the_entry_decides(tmp_path: Path) -> None:
         ({"X": X}, "no classes for the 12 rows or 5 columns of X \\(found X\\)"),
         ({"X": X, "y": Y[:-1]}, "no classes for the 12 rows"),
         ({"X": X * 1j, "y": Y}, "no table of numbers"),
-        ({"X": np.where(X == X[2, 3], np.nan, X), "y": Y}, "1 column.*the first is column 3"),
+        ({"X": np.where(X[2, 3] == X, np.nan, X), "y": Y}, "1 column.*the first is column 3"),
         ({"X": X, "y": np.where(Y == 1, np.nan, Y)}, "classes hold NaN"),
     ],
 )

@@ -8,6 +8,7 @@ import textwrap
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,9 @@ class TestLocalFiles:
     @pytest.mark.parametrize(
         "name", ["small_set.npz", "Small-Set.npz", "SMALLSET.NPZ", "smallish.npz"]
     )
-    def test_found_however_spelt(self, name: str, small: Entry, source: Any, tmp_path: Path) -> None:
+    def test_found_however_spelt(
+        self, name: str, small: Entry, source: Any, tmp_path: Path
+    ) -> None:
         save(tmp_path / "data" / "other.npz").rename(tmp_path / "data" / name)
         assert "small_set" in datasets.present(data_home=tmp_path / "data")
         loaded = datasets.load("small_set", data_home=tmp_path / "data")
@@ -89,9 +92,7 @@ class TestLocalFiles:
     def test_npz_is_preferred(self, small: Entry, tmp_path: Path) -> None:
         save(tmp_path / "data" / "small_set.npz")
         (tmp_path / "data" / "small_set.csv").write_text("not read")
-        np.testing.assert_array_equal(
-            datasets.load("small_set", data_home=tmp_path / "data").X, X
-        )
+        np.testing.assert_array_equal(datasets.load("small_set", data_home=tmp_path / "data").X, X)
 
     @pytest.mark.parametrize(
         ("X_found", "y_found", "message"),
@@ -197,19 +198,11 @@ class TestDownload:
             datasets.load("small_set", download=False)
         assert not source.requests
 
-    def test_offline(self, machine: Path, register: Callable[[Entry], Entry], source: Any) -> None:
-        register(source.serve(SMALL, {}, files=("small_set",)))
+    def test_offline(self, small: Entry, register: Callable[[Entry], Entry], machine: Path) -> None:
+        assert small.download is not None
+        nobody_listens = replace(small.download, addresses=("http://127.0.0.1:1/small.npz",))
+        register(replace(small, download=nobody_listens))
         with pytest.raises(DatasetError) as caught:
-            address = "http://127.0.0.1:1/small.npz"  # nobody listens
-            entry = source.serve(SMALL, {"x": b""})
-            register(
-                Entry(
-                    **{
-                        **entry.__dict__,
-                        "download": type(entry.download)((address,), entry.download.read),
-                    }
-                )
-            )
             datasets.load("small_set")
         assert "could not be downloaded from the source" in str(caught.value)
         assert "put a file small_set.npz" in str(caught.value)
@@ -218,7 +211,7 @@ class TestDownload:
 
     def test_gone(self, small: Entry, source: Any, machine: Path) -> None:
         source.files.clear()
-        with pytest.raises(DatasetError, match="could not be downloaded.*404"):
+        with pytest.raises(DatasetError, match=r"could not be downloaded.*404"):
             datasets.load("small_set")
         assert self.leftovers(machine) == []
 
@@ -237,64 +230,63 @@ class TestDownload:
             datasets.load("small_set")
         assert self.leftovers(machine) == []
 
-    def test_other_contents(
-        self, small: Entry, source: Any, machine: Path, tmp_path: Path
-    ) -> None:
+    def test_other_contents(self, small: Entry, source: Any, machine: Path, tmp_path: Path) -> None:
         source.files["small.npz"] = save(tmp_path / "x.npz", X + 1).read_bytes()
-        with pytest.raises(DatasetError, match=r"The source|checksum differs.*Nothing was kept"):
+        with pytest.raises(DatasetError, match=r"What the source sent.*differs.*Nothing was kept"):
             datasets.load("small_set")
         assert self.leftovers(machine) == []
 
-    @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
-    def test_interrupted_before_the_rename(
-        self, error: Any, small: Entry, machine: Path, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("moment", ["os.replace", "os.fsync", "numpy.savez_compressed"])
+    def test_interrupted_while_writing(
+        self, moment: str, small: Entry, machine: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def interrupted(*paths: Any) -> None:
-            raise error
+        def interrupted(*args: Any, **arrays: Any) -> None:
+            raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(os, "replace", interrupted)
-            with pytest.raises((KeyboardInterrupt, DatasetError)) as caught:
+            patch.setattr(moment, interrupted)
+            with pytest.raises(KeyboardInterrupt):
                 datasets.load("small_set")
-        if isinstance(error, OSError):
-            assert "No space left" in str(caught.value)
-            assert "set TAMIS_CACHE" in str(caught.value)
         assert self.leftovers(machine) == []
         assert datasets.load("small_set").X.shape == X.shape
 
+    def test_disk_full(self, small: Entry, machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(file_descriptor: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(DatasetError, match=r"No space left.*set TAMIS_CACHE"):
+            datasets.load("small_set")
+        assert self.leftovers(machine) == []
+
     @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-    @pytest.mark.parametrize("moment", ["os.replace", "os.fsync", "tamis.datasets.loading.checksum"])
-    def test_killed_half_way(self, moment: str, small: Entry, source: Any, machine: Path) -> None:
-        module, function = moment.rsplit(".", 1)
+    def test_killed_between_writing_and_renaming(
+        self, small: Entry, source: Any, machine: Path
+    ) -> None:
         assert small.download is not None
         script = f"""
-            import importlib, os, signal, numpy as np
+            import os, signal
             from dataclasses import replace
             from tamis import datasets
             from tamis.datasets import registry
             from tamis.datasets.sources import github
-            target = importlib.import_module({module!r})
-            setattr(target, {function!r}, lambda *args: os.kill(os.getpid(), signal.SIGKILL))
+            os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
             download = replace(github("o/n", "p"), addresses={small.download.addresses!r})
             registry._BY_PLAIN_NAME["smallset"] = datasets.Entry(
-                "small_set", 20, 4, 2, "image", source="s", sha256="0", files=("small_set",)
-                , download=download
+                "small_set", 20, 4, 2, "image", files=("small_set",), download=download
             )
-            if {function!r} != "checksum":
-                import tamis.datasets.loading as loading
-                loading.checksum = lambda X, y: "0"
             datasets.load("small_set")
         """
         done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False)
         assert done.returncode == -signal.SIGKILL
         assert source.requests == ["small.npz"]
         (abandoned,) = self.leftovers(machine)
-        assert abandoned.startswith(".download-")
+        assert (machine / abandoned / "small_set.npz").exists()
         assert "small_set" not in datasets.present()
         with pytest.raises(DatasetError, match="not on this machine"):
             datasets.load("small_set", download=False)
-        old = time.time() - 2 * 24 * 3600
-        os.utime(machine / abandoned, (old, old))
+        a_while_ago = time.time() - 2 * 24 * 3600
+        os.utime(machine / abandoned, (a_while_ago, a_while_ago))
         np.testing.assert_array_equal(datasets.load("small_set").X, X)
         assert self.leftovers(machine) == ["small_set.npz"]
 
@@ -311,7 +303,7 @@ class TestDownload:
     ) -> None:
         (tmp_path / "file").write_text("in the way")
         monkeypatch.setenv("TAMIS_CACHE", str(tmp_path / "file" / "cache"))
-        with pytest.raises(DatasetError, match="Cannot write to the cache folder.*TAMIS_CACHE"):
+        with pytest.raises(DatasetError, match=r"Cannot write to the cache folder.*TAMIS_CACHE"):
             datasets.load("small_set")
 
     def test_a_damaged_cache_is_fetched_anew(
@@ -341,42 +333,3 @@ def test_pictures_stand_upright(small: Entry, register: Callable[[Entry], Entry]
         "small_set", X, Y, Entry("s", 20, 4, 2, "image", image_shape=(2, 2), image_order="F")
     )
     np.testing.assert_array_equal(by_columns.image(np.arange(4)), [[0, 2], [1, 3]])
-
-
-REAL = [name for name, entry in datasets.registry.ENTRIES.items() if entry.sha256]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow if name.startswith("mnist") else ())
-        for name in REAL
-    ],
-)
-def test_real_sets_match_the_registry(name: str) -> None:
-    if not os.environ.get("TAMIS_DATA") or name not in datasets.present():
-        pytest.skip(f"{name} is not at hand: set TAMIS_DATA to the folder that holds it")
-    loaded = datasets.load(name, download=False)  # a difference would warn, and fail
-    assert loaded.X.shape == (loaded.entry.n_samples, loaded.entry.n_features)
-    assert loaded.n_classes == loaded.entry.n_classes
-    assert sp.issparse(loaded.X) == loaded.entry.sparse
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in REAL if datasets.entry(name).image_shape is not None]
-)
-def test_real_pictures_are_smooth_in_their_layout(name: str) -> None:
-    """Pixels below each other are alike; in a wrong shape they are not."""
-    if not os.environ.get("TAMIS_DATA") or name not in datasets.present():
-        pytest.skip(f"{name} is not at hand: set TAMIS_DATA to the folder that holds it")
-    if name == "mnist":
-        pytest.skip("mnist_0123 stands for it")
-    loaded = datasets.load(name, download=False)
-    pictures = [loaded.image(row) for row in loaded.X[:: max(1, len(loaded.X) // 50)]]
-    steps = [np.mean([np.abs(np.diff(p, axis=axis)).mean() for p in pictures]) for axis in (0, 1)]
-    height, width = loaded.image_shape or (1, 1)
-    shifted = [
-        np.abs(np.diff(np.resize(p.ravel(), (height - 1, width + 1)), axis=0)).mean()
-        for p in pictures
-    ]
-    assert max(steps) < np.mean(shifted)

@@ -66,9 +66,10 @@ def npz(**arrays: np.ndarray) -> bytes:
 
 
 def digit_lines(first: int, last: int) -> bytes:
-    lines = [f"{label:.4f} " + " ".join(f"{value:.4f}" for value in row) + " \n" for row, label in (
-        zip(X[first:last], Y[first:last], strict=True)
-    )]
+    lines = [
+        f"{label:.4f} " + " ".join(f"{value:.4f}" for value in row) + " \n"
+        for row, label in (zip(X[first:last], Y[first:last], strict=True))
+    ]
     return gzip.compress("".join(lines).encode())
 
 
@@ -150,9 +151,7 @@ def test_published_form_is_read_kept_and_found_again(
     assert [path.name for path in machine.iterdir()] == [f"{name}.npz"]
 
 
-def test_archive_of_faces(
-    machine: Path, source: Any, register: Callable[[Entry], Entry]
-) -> None:
+def test_archive_of_faces(machine: Path, source: Any, register: Callable[[Entry], Entry]) -> None:
     subjects, numbers = [1, 2, 10], range(1, 11)
     faces = RNG.integers(0, 256, size=(30, 6), dtype=np.uint8)
     members: dict[str, str | bytes] = {

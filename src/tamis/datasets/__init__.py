@@ -6,8 +6,8 @@
 """
 
 from tamis.datasets.contents import checksum
-from tamis.datasets.records import Dataset, DatasetError, DatasetWarning, Download, Entry, Recipe
 from tamis.datasets.loading import load, present
+from tamis.datasets.records import Dataset, DatasetError, DatasetWarning, Download, Entry, Recipe
 from tamis.datasets.registry import entry, markdown, names
 
 __all__ = [

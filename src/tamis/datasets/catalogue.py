@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tamis.datasets.records import Entry
 from tamis.datasets.recipes import classes, noise_columns, pooled_images
+from tamis.datasets.records import Entry
 
 __all__ = ["BUNDLED", "DERIVED", "RESEARCH_USE", "UCI_LICENCE"]
 

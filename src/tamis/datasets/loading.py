@@ -126,7 +126,8 @@ def _local_file(folder: Path | None, stems: tuple[str, ...]) -> Path | None:
 def _obtain(known: Entry, folder: Path | None, download: bool) -> Raw:
     if known.recipe is not None:
         base = _obtain(entry(known.recipe.base), folder, download)
-        raw = known.recipe.make(base)
+        made = known.recipe.make(base)
+        raw = Raw(made.X, label_codes(made.y))
         _warn_if_different(raw, known, f"{known.name!r}, made of {known.recipe.base!r},")
         return raw
     if known.source == _BUNDLED:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tamis.datasets.records import DatasetError, Download, Entry, Raw
 from tamis.datasets.formats import read
+from tamis.datasets.records import DatasetError, Download, Entry, Raw
 
 __all__ = ["archive_of_faces", "digit_text", "github", "idx_images", "uci"]
 
