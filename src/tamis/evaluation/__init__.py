@@ -11,6 +11,7 @@ MRSF           0.78
 """
 
 from tamis.evaluation.candidates import Candidate, with_baselines
+from tamis.evaluation.preparation import OwnTable
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Estimate, Record, Results
 from tamis.evaluation.runs import evaluate, selection_tasks
@@ -27,6 +28,7 @@ __all__ = [
     "Candidate",
     "Comparison",
     "Estimate",
+    "OwnTable",
     "Protocol",
     "Ranks",
     "Record",

@@ -282,9 +282,9 @@ def _standings_table(results: Results) -> PlainTable:
         ],
         note=(
             f"Ranks are by clustering accuracy; mean ranks closer than {found.critical:.2f} are "
-            f"not told apart (Nemenyi, 5 %; Friedman's test: p = {found.p_value:.1g}). ACC and NMI are "
-            "means over the sets on which no method failed. Against: sets won : lost, in brackets "
-            "those where the difference is more than luck (Wilcoxon over the clusterings, 5 %, "
+            f"not told apart (Nemenyi, 5 %; Friedman's test: p = {found.p_value:.1g}). ACC and "
+            "NMI are means over the sets on which no method failed. Against: sets won : lost, in "
+            "brackets those where the difference is more than luck (Wilcoxon over the clusterings, 5 %, "
             "corrected by Holm). Fit is the median processor time. A method that fails or takes "
             f"more than {TIME_LIMIT:g} s shares the last place of the set."
         ),
@@ -343,8 +343,8 @@ EXPERIMENT = Experiment(
         "the standardised columns. All features and random subsets take part. Sets of fewer than "
         f"{MIN_COLUMNS} columns are left out, as are those made from others; of larger sets at "
         f"most {PROTOCOL.max_samples} samples are taken, at random. Some sets are kin (isolet and "
-        "isolet5, orl and orl_644), so that the tests, which take sets to be independent, are a little "
-        "too sure of themselves."
+        "isolet5, orl and orl_644), so that the tests, which take sets to be independent, are a "
+        "little too sure of themselves."
     ),
     sets=tuple(eligible(datasets.names())),
     protocol=PROTOCOL,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from tamis import datasets
@@ -14,7 +17,36 @@ from tamis.clustering import normalized_cut
 from tamis.evaluation.protocol import Scaling
 from tamis.graphs import neighbor_graph
 
-__all__ = ["drawn_samples", "prepared", "reference_clusters", "scaled"]
+__all__ = ["Data", "OwnTable", "drawn_samples", "prepared", "reference_clusters", "scaled"]
+
+
+@dataclass(frozen=True)
+class OwnTable:
+    """A table that is not in the registry.
+
+    Attributes
+    ----------
+    name : str
+    X : {ndarray, sparse} of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or None
+        Labels to judge by. Without them selections are judged by their agreement with a
+        clustering of all features.
+    n_clusters : int
+        Clusters to look for where there are no labels.
+    """
+
+    name: str
+    X: Matrix
+    y: NDArray[Any] | None = None
+    n_clusters: int = 5
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, or of clusters to look for."""
+        return self.n_clusters if self.y is None else len(np.unique(np.asarray(self.y)))
+
+
+Data = str | datasets.Dataset | OwnTable
 
 
 def scaled(X: Matrix, scaling: Scaling) -> Matrix:
@@ -39,7 +71,7 @@ def drawn_samples(n_samples: int, most: int | None, seed: int) -> IntArray | sli
 
 
 def prepared(
-    data: str | datasets.Dataset, scaling: Scaling, max_samples: int | None, seed: int
+    data: Data, scaling: Scaling, max_samples: int | None, seed: int
 ) -> tuple[Matrix, IntArray | None]:
     """The table and its labels, as codes from 0. Registered sets are kept for the next call."""
     if isinstance(data, str):
@@ -55,7 +87,7 @@ def _prepared_by_name(
 
 
 def _prepare(
-    data: datasets.Dataset, scaling: Scaling, max_samples: int | None, seed: int
+    data: datasets.Dataset | OwnTable, scaling: Scaling, max_samples: int | None, seed: int
 ) -> tuple[Matrix, IntArray | None]:
     rows = drawn_samples(data.X.shape[0], max_samples, seed)
     X = data.X if isinstance(rows, slice) else data.X[rows]

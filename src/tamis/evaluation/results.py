@@ -78,7 +78,7 @@ class Estimate:
         values = np.asarray(values, dtype=np.float64)
         mean, n = float(values.mean()), len(values)
         sd = float(values.std(ddof=1)) if n > 1 else 0.0
-        half = float(stats.t.ppf(0.975, n - 1)) * sd / np.sqrt(n) if n > 1 else 0.0
+        half = float(stats.t.ppf(0.975, n - 1) * sd / np.sqrt(n)) if n > 1 else 0.0
         return cls(mean, sd, mean - half, mean + half, values, n_features, dict(parameters))
 
 

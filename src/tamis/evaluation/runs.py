@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from tamis._typing import BoolArray, IntArray, Matrix
-from tamis.datasets import Dataset
 from tamis.evaluation.candidates import ALL_FEATURES, RANDOM, Candidate, with_baselines
 from tamis.evaluation.judging import classification_values, clustering_values
-from tamis.evaluation.preparation import prepared, reference_clusters
+from tamis.evaluation.preparation import Data, prepared, reference_clusters
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Results
 from tamis.evaluation.stopwatch import part
@@ -24,7 +23,7 @@ __all__ = ["evaluate", "run_selection", "selection_tasks"]
 
 
 def selection_tasks(
-    sets: Sequence[str | Dataset], candidates: Sequence[Candidate], protocol: Protocol
+    sets: Sequence[Data], candidates: Sequence[Candidate], protocol: Protocol
 ) -> list[Task]:
     """A task for every set, candidate and setting of its parameters.
 
@@ -32,7 +31,7 @@ def selection_tasks(
 
     Parameters
     ----------
-    sets : sequence of str or Dataset
+    sets : sequence of str, Dataset or OwnTable
         Names of registered sets, or tables of your own.
     candidates : sequence of Candidate
     protocol : Protocol
@@ -64,7 +63,7 @@ def selection_tasks(
 
 
 def evaluate(
-    sets: Sequence[str | Dataset],
+    sets: Sequence[Data],
     candidates: Sequence[Candidate],
     protocol: Protocol | None = None,
     *,
@@ -77,7 +76,7 @@ def evaluate(
 
     Parameters
     ----------
-    sets : sequence of str or Dataset
+    sets : sequence of str, Dataset or OwnTable
     candidates : sequence of Candidate
         All features and random subsets join them.
     protocol : Protocol or None, default=None
@@ -103,7 +102,7 @@ def evaluate(
 
 
 def run_selection(
-    data: str | Dataset, candidate: Candidate, setting: Mapping[str, Any], protocol: Protocol
+    data: Data, candidate: Candidate, setting: Mapping[str, Any], protocol: Protocol
 ) -> list[dict[str, Any]]:
     """Fit the candidate, and judge the selection at every number of features.
 
@@ -140,7 +139,7 @@ def run_selection(
     return rows
 
 
-def _n_classes(data: str | Dataset, y: IntArray | None) -> int:
+def _n_classes(data: Data, y: IntArray | None) -> int:
     if y is not None:
         return int(y.max()) + 1
     assert not isinstance(data, str)  # registered sets have labels

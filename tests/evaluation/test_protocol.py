@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from tamis.evaluation import Protocol
+
+
+def test_it_is_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Protocol().seed = 1
+
+
+def test_json_holds_every_field():
+    protocol = Protocol(n_features=(50, 0.5), clusterers=("kmeans", "ncut"), classifiers=("svm",))
+    found = json.loads(json.dumps(protocol.as_dict()))
+    assert set(found) == {field.name for field in dataclasses.fields(Protocol)}
+    assert found["n_features"] == [50, 0.5]
+
+
+def test_counts_leave_out_what_a_table_does_not_exceed():
+    protocol = Protocol(n_features=(100, 10, 0.1, 1.0), max_features=30)
+    assert protocol.counts(100) == [10, 30]
+    assert protocol.counts(101) == [10, 30, 100]
+    assert protocol.counts(4) == [1, 4]
+    assert Protocol(n_features=(50,)).counts(50) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"scaling": "max"}, "scaling='max': 'max' is unknown; use 'none', 'unit'"),
+        ({"clusterers": ("kmeans", "dbscan")}, "'dbscan' is unknown"),
+        ({"kmeans_init": "farthest"}, "'farthest' is unknown"),
+        ({"classifiers": ("tree",)}, "'tree' is unknown"),
+        ({"tuning": "luck"}, "'luck' is unknown"),
+        ({"n_repeats": 0}, "n_repeats=0 must be at least 1"),
+        ({"max_samples": 0}, "max_samples=0 must be at least 1"),
+        ({"n_folds": 1}, "n_folds=1 must be at least 2"),
+        ({"n_features": ()}, "n_features is empty"),
+        ({"n_features": (0,)}, "n_features holds 0"),
+        ({"n_features": (1.5,)}, "n_features holds 1.5"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(change, words):
+    with pytest.raises(ValueError, match=words):
+        Protocol(**change)
+
+
+def test_the_description_names_what_figures_hang_on():
+    words = Protocol(
+        scaling="unit",
+        n_features=(0.1,),
+        max_features=100,
+        clusterers=("kmeans", "ncut"),
+        kmeans_init="k-means++",
+        n_init=3,
+        classifiers=("1nn", "svm"),
+        tuning="oracle",
+        max_samples=500,
+        seed=7,
+    ).describe()
+    for part in (
+        "[0, 1] by one scale",
+        "10 % of the (at most 100) features",
+        "k-means++, 20 runs of 3 starts",
+        "normalised cut",
+        "1nn, svm in 5 folds",
+        "at most 500 samples",
+        "by the labels",
+        "seed 7",
+    ):
+        assert part in words

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_blobs
+
+from tamis import LaplacianScore, MaxVariance, Selector
+from tamis.evaluation import (
+    Candidate,
+    OwnTable,
+    Protocol,
+    evaluate,
+    selection_tasks,
+    with_baselines,
+)
+from tamis.evaluation.preparation import scaled
+from tamis.graphs import nearest_neighbors, shared_neighbors
+
+N_INFORMATIVE = 5
+
+
+def planted(n_samples: int = 150, n_noise: int = 45) -> OwnTable:
+    """Three clusters in five columns, in the midst of noise."""
+    rng = np.random.default_rng(0)
+    informative, y = make_blobs(n_samples, N_INFORMATIVE, centers=3, cluster_std=2, random_state=0)
+    X = np.hstack([informative, 3 * rng.standard_normal((n_samples, n_noise))])
+    return OwnTable("planted", X, y)
+
+
+class Oracle(Selector):
+    """Knows which columns are informative."""
+
+    def fit(self, X, y=None):
+        X, constant = self._check_input(X)
+        return self._set_scores(np.arange(X.shape[1]) < N_INFORMATIVE, constant)
+
+
+class Reader(Selector):
+    """Fails, as a method on data it was not made for."""
+
+    def fit(self, X, y=None):
+        raise ValueError("not for me")
+
+
+def test_a_planted_method_is_ranked_above_random_and_all_features():
+    protocol = Protocol(n_features=(N_INFORMATIVE,), classifiers=("1nn", "5nn", "svm"))
+    candidates = [Candidate("Oracle", "oracle", selector=Oracle())]
+    results = evaluate([planted()], candidates, protocol)
+    for measure in ("kmeans_acc", "kmeans_nmi", "kmeans_nmi_max", "kmeans_purity", "kmeans_rand"):
+        oracle, everything, random = (
+            results.estimate("planted", label, measure)
+            for label in ("Oracle", "All features", "Random subsets")
+        )
+        assert oracle.low > everything.high
+        assert oracle.low > random.high
+    for measure in ("1nn", "5nn", "svm"):
+        oracle, random = (
+            results.estimate("planted", label, measure) for label in ("Oracle", "Random subsets")
+        )
+        assert len(oracle.values) == 5
+        assert oracle.mean > random.mean
+
+
+def test_all_features_and_random_subsets_are_always_there():
+    labels = [c.label for c in with_baselines([Candidate("MV", "max_variance")])]
+    assert labels == ["All features", "Random subsets", "MV"]
+    mine = [Candidate("Everything", "all_features"), Candidate("Luck", "random_subset")]
+    assert [c.label for c in with_baselines(mine)] == ["Everything", "Luck"]
+    with pytest.raises(ValueError, match="two candidates have the label 'A'"):
+        with_baselines([Candidate("A", "spec"), Candidate("A", "mcfs")])
+
+
+def test_random_subsets_are_several():
+    protocol = Protocol(n_features=(3,), n_repeats=6, n_random=3)
+    results = evaluate([planted()], [], protocol)
+    values = results.values("planted", "Random subsets", "kmeans_acc", 3)
+    assert len(values) == 6
+    assert len(set(values)) > 2
+
+
+def test_what_is_judged_is_what_the_selector_selects():
+    data = planted()
+    protocol = Protocol(n_features=(4,), scaling="none", n_repeats=3, seed=5)
+    results = evaluate([data], [Candidate("MV", "max_variance")], protocol)
+    from sklearn.cluster import KMeans
+
+    from tamis.metrics import clustering_accuracy
+
+    selected = MaxVariance(4).fit_transform(data.X)
+    expected = [
+        clustering_accuracy(
+            data.y, KMeans(3, init="random", n_init=1, random_state=seed).fit_predict(selected)
+        )
+        for seed in (5, 6, 7)
+    ]
+    np.testing.assert_array_equal(results.values("planted", "MV", "kmeans_acc", 4), expected)
+
+
+def test_parameters_reach_the_selector_and_classes_are_counted():
+    candidate = Candidate("MCFS", "mcfs", {"n_clusters": "n_classes"}, grid={"n_neighbors": (3, 4)})
+    settings = list(candidate.settings(tuned=True))
+    assert settings == [
+        {"n_clusters": "n_classes", "n_neighbors": 3},
+        {"n_clusters": "n_classes", "n_neighbors": 4},
+    ]
+    assert list(candidate.settings(tuned=False)) == [{"n_clusters": "n_classes"}]
+    model = candidate.make(settings[1], n_classes=7, seed=0)
+    assert (model.n_clusters, model.n_neighbors) == (7, 4)
+    with pytest.raises(ValueError, match="mcfs has no parameter 'gamma'; it has"):
+        Candidate("MCFS", "mcfs", {"gamma": 1})
+
+
+def test_the_grid_is_tried_only_when_the_protocol_tunes():
+    candidates = [Candidate("LS", "laplacian_score", grid={"n_neighbors": (3, 5, 7)})]
+    for tuning, number in (("defaults", 3), ("oracle", 5), ("agreement", 5)):
+        tasks = selection_tasks(["iris"], candidates, Protocol(tuning=tuning))
+        assert len(tasks) == number
+
+
+def test_oracle_and_agreement_choose_settings():
+    data = planted()
+    candidates = [Candidate("MCFS", "mcfs", grid={"n_clusters": (2, 3), "n_neighbors": (3, 9)})]
+    for tuning, merit in (("oracle", "kmeans_acc"), ("agreement", "agreement")):
+        protocol = Protocol(n_features=(3, 8), n_repeats=4, tuning=tuning)
+        results = evaluate([data], candidates, protocol)
+        for count in (3, 8):
+            means = {
+                str(s): results.values("planted", "MCFS", merit, count, s).mean()
+                for s in results.settings("planted", "MCFS")
+            }
+            chosen = results.estimate("planted", "MCFS", "kmeans_acc", count)
+            assert means[str(chosen.parameters)] == max(means.values())
+            expected = results.values("planted", "MCFS", "kmeans_acc", count, chosen.parameters)
+            np.testing.assert_array_equal(chosen.values, expected)
+        best = results.estimate("planted", "MCFS", "kmeans_acc")
+        at = [results.estimate("planted", "MCFS", "kmeans_acc", n).mean for n in (3, 8)]
+        assert best.mean == max(at)
+
+
+def test_a_table_without_labels_is_judged_by_agreement():
+    data = planted()
+    unlabelled = OwnTable("mine", data.X, n_clusters=3)
+    results = evaluate([unlabelled], [Candidate("LS", "laplacian_score")], Protocol(n_repeats=3))
+    assert {row["measure"] for r in results.records for row in r.rows} == {"agreement"}
+
+
+def test_a_method_that_fails_leaves_a_gap_and_its_reason():
+    candidates = [Candidate("R", "reader", selector=Reader())]
+    results = evaluate(["iris"], candidates, Protocol(n_features=(2,), n_repeats=2))
+    assert results.estimate("iris", "R", "kmeans_acc") is None
+    assert results.errors("iris", "R") == ["ValueError: not for me"]
+    assert results.estimate("iris", "All features", "kmeans_acc", 2).n_features == 4
+
+
+def test_a_method_whose_number_is_fitted_is_fitted_for_each():
+    protocol = Protocol(n_features=(1, 2), scaling="columns", n_repeats=2)
+    results = evaluate(["iris"], [Candidate("M3FS", "m3fs")], protocol)
+    assert results.errors("iris", "M3FS") == []
+    assert results.counts("iris") == [1, 2]
+
+
+def test_normalised_cut_judges_too():
+    protocol = Protocol(n_features=(N_INFORMATIVE,), clusterers=("kmeans", "ncut"), n_repeats=3)
+    results = evaluate([planted()], [Candidate("O", "oracle", selector=Oracle())], protocol)
+    assert np.median(results.values("planted", "O", "ncut_acc", N_INFORMATIVE)) > 0.9
+
+
+@pytest.mark.parametrize("scaling", ["none", "unit", "columns", "standard"])
+def test_scalings(scaling):
+    X = np.array([[0, 2, 5], [4, 2, 6], [1, 2, 10]])
+    dense = scaled(X, scaling)
+    sparse = scaled(sp.csr_array(X), scaling)
+    assert dense.dtype == sparse.dtype == np.float64
+    expected = {
+        "none": X,
+        "unit": X / 10,
+        "columns": np.array([[0, 0, 0], [1, 0, 0.2], [0.25, 0, 1]]),
+        "standard": (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1),
+    }
+    np.testing.assert_allclose(dense, expected[scaling])
+    assert ((sparse.toarray() == 0) == (X == 0)).all()
+
+
+def test_drawn_samples_are_the_same_for_every_method():
+    protocol = Protocol(n_features=(2,), n_repeats=2, max_samples=60)
+    results = evaluate(["iris"], [Candidate("MV", "max_variance")], protocol)
+    again = evaluate(["iris"], [Candidate("MV", "max_variance")], protocol)
+    assert [r.rows for r in results.records] == [r.rows for r in again.records]
+    whole = evaluate(["iris"], [], Protocol(n_features=(2,), n_repeats=2))
+    assert results.records[0].rows != whole.records[0].rows
+
+
+def test_neighbour_searches_are_shared_and_change_nothing(tmp_path, monkeypatch):
+    X = planted().X
+    plain = LaplacianScore().fit(X).scores_
+    with shared_neighbors(tmp_path / "kept"):
+        first = LaplacianScore().fit(X).scores_
+        assert len(list((tmp_path / "kept").iterdir())) == 1
+        import tamis._neighbors
+
+        def refuse(*_):
+            raise AssertionError("searched again")
+
+        monkeypatch.setattr(tamis._neighbors, "_exact_search", refuse)
+        again = LaplacianScore().fit(X).scores_
+        with pytest.raises(AssertionError, match="searched again"):
+            nearest_neighbors(X, 4)
+        with pytest.raises(AssertionError, match="searched again"):
+            nearest_neighbors(sp.csr_array(X), 5)
+    np.testing.assert_array_equal(plain, first)
+    np.testing.assert_array_equal(plain, again)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "everything", "variance"),
+    [
+        ("isolet", (57.8, 4.0), (56.6, 2.6)),
+        ("umist", (41.9, 3.0), (46.2, 2.3)),
+        ("usps", (62.9, 4.3), (63.4, 3.1)),
+    ],
+)
+def test_figures_of_the_udfs_paper(benchmark_set, name, everything, variance):
+    """All features and max variance, mean and sd as printed in its Table 2, within two sd."""
+    X, y = benchmark_set({"isolet": "Isolet", "umist": "UMIST", "usps": "USPS"}[name])
+    protocol = Protocol(scaling="unit", n_features=(50, 100, 150, 200, 250, 300), tuning="oracle")
+    results = evaluate([OwnTable(name, X, y)], [Candidate("MV", "max_variance")], protocol)
+    for label, (mean, sd) in (("All features", everything), ("MV", variance)):
+        ours = 100 * results.estimate(name, label, "kmeans_acc").mean
+        assert abs(ours - mean) <= 2 * sd, (label, ours)
