@@ -35,6 +35,7 @@ _STYLE = {
 }
 _PANEL_WIDTH, _PANEL_HEIGHT = 4.2, 3.3  # inches
 _PNG_DPI = 130
+_MOST_BANDS = 4  # more of them hide the lines
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Series:
     x, mean : sequence of float
         The points; a single point is drawn as a level line over the whole panel.
     sd : sequence of float or None
-        Standard deviations, drawn as a band.
+        Standard deviations, drawn as a band where a panel has few lines.
     """
 
     label: str
@@ -96,7 +97,7 @@ class Curves:
                 linewidth=1.4,
                 label=line.label,
             )
-            if line.sd is not None:
+            if line.sd is not None and len(self.series) <= _MOST_BANDS:
                 mean, sd = np.asarray(line.mean), np.asarray(line.sd)
                 axes.fill_between(line.x, mean - sd, mean + sd, color=colour, alpha=0.08, lw=0)
         if self.log_x:

@@ -157,9 +157,13 @@ def _table(
 
 
 def figures(results: Results, folder: Path) -> list[Path]:
-    """ACC over the number of features, which the poster does not show."""
+    """ACC over the number of features, which the poster does not show.
+
+    Of JDLUFS only the smallest dictionary: the others lie on top of it.
+    """
+    shown = [label for label in METHODS if label not in {f"JDLUFS ({r})" for r in RATIOS[1:]}]
     panels = [
-        curves(results, dataset, METHODS, "kmeans_acc", title=name, y_label="ACC, %")
+        curves(results, dataset, shown, "kmeans_acc", title=name, y_label="ACC, %")
         for name, dataset in SETS.items()
     ]
     return draw(
