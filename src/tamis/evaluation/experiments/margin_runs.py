@@ -78,7 +78,7 @@ CASES: Mapping[str, Case] = {
     "digits1279": Case("digits1279", 20),
     "letter_abcd": Case("letterABCD", 10, subset=500),
     "mnist_0123": Case(
-        "mnist01234", 50, subset=1000, scaling="unit", most_repeats=3, n_mixture=3000
+        "mnist01234", 50, subset=1000, scaling="unit", most_repeats=3, n_mixture=1000
     ),
 }
 NOISY_SET = "iris_noise"
