@@ -27,11 +27,9 @@ Scale = Literal["auto", "standard", "columns", "unit", "none"]
 
 # Methods that search the neighbours of every row compare each with each: minutes at 100,000 rows.
 NEIGHBOR_ROWS = 20_000
-# Numbers that are scaled at a time.
-BLOCK_SIZE = 1 << 22
 
 
-@dataclass(frozen=True)
+@dataclass
 class Prepared:
     """A table ready to be ranked.
 
@@ -96,6 +94,7 @@ def prepare(
 
 def _scale_in_place(X: FloatArray, scaling: Scaling) -> None:
     """What :func:`tamis.evaluation.preparation.scaled` returns, without a second table."""
+    from tamis.columns import row_blocks
     from tamis.evaluation.preparation import scaled
 
     if scaling == "unit":
@@ -103,9 +102,7 @@ def _scale_in_place(X: FloatArray, scaling: Scaling) -> None:
         X -= lowest
         X /= extent or 1.0
         return
-    step = max(1, BLOCK_SIZE // X.shape[0])
-    for start in range(0, X.shape[1], step):
-        columns = slice(start, start + step)
+    for columns in row_blocks(X.shape[1], X.shape[0]):
         X[:, columns] = scaled(X[:, columns], scaling)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tamis.cli._failures import CommandError, reason
@@ -17,7 +17,7 @@ __all__ = ["Source", "read_source"]
 _REGISTERED = "dataset:"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Source:
     """A table, and how to get it once more.
 
@@ -26,13 +26,18 @@ class Source:
     name : str
         As the user gave it.
     table : Table
-    reread : callable
+    read : callable
         Reads the table anew.
     """
 
     name: str
     table: Table
-    reread: Callable[[], Table]
+    read: Callable[[], Table]
+
+    def reread(self) -> None:
+        """Read the table once more; the old one is let go of first."""
+        self.table = replace(self.table, X=None)
+        self.table = self.read()
 
     def describe(self) -> str:
         """Name and size, and which columns are set aside."""

@@ -160,6 +160,7 @@ def select(
         with working(f"ranking {prepared.X.shape[1]:,} columns by {chosen.name}"):
             fit(model, prepared.X, source.name)
     seconds = time.perf_counter() - start
+    n_samples, n_columns, n_rows = *source.table.X.shape, prepared.X.shape[0]
 
     command = shlex.join(["tamis", *ctx.meta[ARGUMENTS]])
     _write(paths, source, prepared, model, output_format, pixels, command)
@@ -169,9 +170,9 @@ def select(
         print_json(
             {
                 "source": source.name,
-                "n_samples": source.table.X.shape[0],
-                "n_columns": source.table.X.shape[1],
-                "n_rows_used": prepared.X.shape[0],
+                "n_samples": n_samples,
+                "n_columns": n_columns,
+                "n_rows_used": n_rows,
                 "method": chosen.name,
                 "why": why,
                 "parameters": _plain_parameters(model),
@@ -261,22 +262,22 @@ def _write(
 
     from tamis import io
 
-    table = source.table
+    feature_names = source.table.feature_names
     writers: dict[Path, Callable[[Path], None]] = {}
     if "--ranking" in paths:
-        writers[paths["--ranking"]] = lambda path: io.write_ranking(
-            model, table.feature_names, path
-        )
+        writers[paths["--ranking"]] = lambda path: io.write_ranking(model, feature_names, path)
     if "--report" in paths:
         from tamis import report
 
-        labels = None if table.labels is None else table.labels[prepared.rows]
+        labels = source.table.labels
+        if labels is not None:
+            labels = labels[prepared.rows]
 
         def write_report(path: Path) -> None:
             report.selection(
                 model,
                 prepared.X,
-                feature_names=list(table.feature_names),
+                feature_names=list(feature_names),
                 labels=labels,
                 image_shape=pixels,
                 command=command,
@@ -287,10 +288,13 @@ def _write(
     if "--output" in paths:
 
         def write_output(path: Path) -> None:
-            # Scaling in place has left nothing of the values that are to be written.
-            whole = source.reread() if prepared.altered else table
+            if prepared.altered:
+                # Scaling in place has left nothing of the values that are to be written; what it
+                # made of them is not needed any more, nor is the memory for both.
+                del prepared.X
+                source.reread()
             columns = np.flatnonzero(model.get_support())
-            io.write_table(whole, columns, path, format=output_format, selector=model)
+            io.write_table(source.table, columns, path, format=output_format, selector=model)
 
         writers[paths["--output"]] = write_output
     if writers:
