@@ -295,6 +295,7 @@ def _parses(column: Any, wrong_type: bool) -> bool:
 
 
 def refuse_unusable_values(lowest: FloatArray, highest: FloatArray, names: Any) -> None:
+    """Name the columns whose smallest or largest value no method can use."""
     for what, bad, remedy in (
         ("NaN", np.isnan(lowest) | np.isnan(highest), "impute them, or drop the columns"),
         ("infinity", np.isinf(lowest) | np.isinf(highest), "clip them, or drop the columns"),

@@ -160,7 +160,8 @@ def select(
         with working(f"ranking {prepared.X.shape[1]:,} columns by {chosen.name}"):
             fit(model, prepared.X, source.name)
     seconds = time.perf_counter() - start
-    n_samples, n_columns, n_rows = *source.table.X.shape, prepared.X.shape[0]
+    n_samples, n_columns = source.table.X.shape
+    n_rows = prepared.X.shape[0]
 
     command = shlex.join(["tamis", *ctx.meta[ARGUMENTS]])
     _write(paths, source, prepared, model, output_format, pixels, command)
