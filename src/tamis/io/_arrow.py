@@ -28,8 +28,7 @@ def read_arrow(
 ) -> Table:
     """Read Parquet by parts of row groups, Feather by batches; X is held once, and one part."""
     if format == "parquet":
-        # Buffering ahead would hold the whole file.
-        with need("pyarrow.parquet", "arrow").ParquetFile(path, pre_buffer=False) as file:
+        with need("pyarrow.parquet", "arrow").ParquetFile(path) as file:
             n_samples = file.metadata.num_rows
             return _assemble(
                 path, format, file.schema_arrow, n_samples, _parquet(file), labels, ids
@@ -79,15 +78,17 @@ def _assemble(
     labels: str | None,
     ids: str | None,
 ) -> Table:
-    names, notes = schema.names, []
+    # Both are built anew at every access.
+    names, arrow_types = schema.names, schema.types
+    notes = []
     index = [c for c in (schema.pandas_metadata or {}).get("index_columns", []) if c in names]
     if ids is None and len(index) == 1 and index[0] != labels:
         ids = index[0]
         notes.append(f"The index of the pandas frame, {ids!r}, is taken as row ids.")
     features, _, _ = set_aside(path, names, labels, ids)
-    types = [_numpy_type(schema.types[j]) for j in features]
+    types = [_numpy_type(arrow_types[j]) for j in features]
     text = {
-        names[j]: f"of type {schema.types[j]}"
+        names[j]: f"of type {arrow_types[j]}"
         for j, kind in zip(features, types, strict=True)
         if kind is None
     }

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 class TableError(ValueError):
     """A table that cannot be read or written: one line that says what is wrong and what to do."""
 
+    __module__ = "tamis.io"  # as users import it
+
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
 
