@@ -3,14 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test browser lint bench clean
 
 demo: $(VENV)/.plot
 	$(BIN)/python examples/digits.py
 
 # One worker a core, one thread a worker: more only wait for each other.
-test: $(VENV)/.test
+test: $(VENV)/.test browser
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+
+# Chromium for the tests of the report: installed where root can, else those tests skip.
+browser:
+	@tests/browser/install
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

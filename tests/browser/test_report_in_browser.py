@@ -179,6 +179,11 @@ def test_readable_on_a_phone(window: Browser, page: str, request):
     )
     assert len(sizes) > 50
     assert [text for size, text in sizes if size < 14] == []
+    narrowest = window.run(
+        """return Math.min(...Array.from(document.querySelectorAll('#columns tbody th'),
+             name => name.getBoundingClientRect().width))"""
+    )
+    assert narrowest >= 90
     cut = window.run(
         """return Array.from(document.querySelectorAll('td, th, p, li, pre')).filter(e =>
              e.offsetParent && e.getBoundingClientRect().right > innerWidth).length"""

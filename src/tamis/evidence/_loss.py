@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -88,32 +87,31 @@ def measure_loss(selection: Selection, sample: Sample) -> Loss:
     s subsets and t predicted columns.
     """
     rows, subsets = sample.rows, sample.subsets
-    projections = [_Projection(selection.columns(rows, subset)) for subset in subsets]
     n_rows = len(rows)
-    total = 0.0
-    explained, error, spread = np.zeros(len(subsets)), np.zeros(len(subsets)), 0.0
     table = selection.X[rows]
     gram = centred_gram(table)
+    kept_gram = centred_gram(selection.columns(rows, selection.kept))
+    n_neighbors = min(NEIGHBORS, max(1, (n_rows - 1) // 2))
+    truth = _neighbor_mask(gram, n_neighbors)
+    projections, overlap = [], np.empty(len(subsets))
+    for place, subset in enumerate(subsets):
+        chosen = selection.columns(rows, subset)
+        found = _neighbor_mask(centred_gram(chosen), n_neighbors)
+        overlap[place] = np.count_nonzero(truth & found) / truth.sum()
+        projections.append(_Projection(chosen))
+
+    total = spread = 0.0
+    explained = np.zeros(len(subsets))
     targets = table if len(sample.targets) == table.shape[1] else table[:, sample.targets]
     for block in column_blocks(targets):
         total += float(np.vdot(block, block))
         explained += [projection.explained(block) for projection in projections]
         block /= _nonzero_deviations(block)
+        for train, test in _halves(n_rows):
+            spread += float(np.square(block[test] - block[train].mean(axis=0)).sum())
         for projection in projections:
             projection.learn(block)
-    for block in column_blocks(targets):
-        block /= _nonzero_deviations(block)
-        spread += _spread(block)
-        error += [projection.error(block) for projection in projections]
-
-    n_neighbors = min(NEIGHBORS, max(1, (n_rows - 1) // 2))
-    truth = _neighbor_mask(gram, n_neighbors)
-    overlap = np.array(
-        [
-            np.count_nonzero(truth & _neighbor_mask(projection.gram, n_neighbors)) / truth.sum()
-            for projection in projections
-        ]
-    )
+    error = np.array([projection.error(spread) for projection in projections])
     share = explained / total if total else np.ones(len(subsets))
     relative = np.sqrt(error / spread) if spread else np.zeros(len(subsets))
     return Loss(
@@ -123,7 +121,7 @@ def measure_loss(selection: Selection, sample: Sample) -> Loss:
         n_neighbors,
         len(selection.kept) >= n_rows - 1,
         gram,
-        projections[0].gram,
+        kept_gram,
     )
 
 
@@ -142,20 +140,11 @@ def _halves(n_rows: int) -> list[tuple[slice, slice]]:
     return [(first, second), (second, first)]
 
 
-def _spread(block: FloatArray) -> float:
-    """Squared error of predicting each half by the column means of the other."""
-    return sum(
-        float(np.square(block[test] - block[train].mean(axis=0)).sum())
-        for train, test in _halves(len(block))
-    )
-
-
 class _Projection:
     """Predicts any column from the chosen ones, in sample and held out."""
 
     def __init__(self, chosen: FloatArray) -> None:
         centred = chosen - chosen.mean(axis=0)
-        self.gram = centred @ centred.T
         scaled = centred / _nonzero_deviations(centred)
         self._basis = _left_vectors(scaled)[0]
         self._halves = [_HeldOut(scaled, train, test) for train, test in _halves(len(scaled))]
@@ -165,20 +154,21 @@ class _Projection:
         return float(np.square(self._basis.T @ centred).sum())
 
     def learn(self, block: FloatArray) -> None:
-        """Take standardised columns into account in the choice of the penalty."""
+        """Take standardised columns into account."""
         for half in self._halves:
             half.learn(block)
 
-    def error(self, block: FloatArray) -> float:
-        """Squared error of the predictions of held-out rows, over both halves."""
-        return sum(half.error(block) for half in self._halves)
+    def error(self, spread: float) -> float:
+        """Squared error of the predictions of held-out rows; `spread` is that of the means."""
+        return max(0.0, spread - sum(half.gain() for half in self._halves))
 
 
 class _HeldOut:
     """Ridge regression of any column on the chosen ones, learned from some rows, for others.
 
     With the thin decomposition Z = U s Vᵀ of the chosen columns in the rows learned from, the
-    predictions for other rows T are T V s/(s² + λ) Uᵀ B = T Zᵀ U /(s² + λ) Uᵀ B.
+    predictions for other rows T are P C/(s² + λ) with P = T Zᵀ U and C = Uᵀ B. Their squared error
+    needs only PᵀB and CCᵀ, summed over blocks of columns B: the penalty λ is chosen afterwards.
     """
 
     def __init__(self, chosen: FloatArray, train: slice, test: slice) -> None:
@@ -188,32 +178,37 @@ class _HeldOut:
         self._U, lengths = _left_vectors(Z)
         self._squares = lengths**2
         self._shared = (chosen[test] - mean) @ (Z.T @ self._U)
-        self._energies = np.zeros(len(lengths))
+        self._agreement = np.zeros(len(lengths))
+        self._products = np.zeros((len(lengths), len(lengths)))
         self._total = 0.0
 
     def learn(self, block: FloatArray) -> None:
-        target = block[self._train] - block[self._train].mean(axis=0)
-        coordinates = self._U.T @ target
-        self._energies += np.einsum("ij,ij->i", coordinates, coordinates)
-        self._total += float(np.vdot(target, target))
-
-    @cached_property
-    def _map(self) -> FloatArray:
-        """``T Zᵀ U /(s² + λ)`` with the penalty of least generalised cross-validation error."""
-        n_rows = len(self._U)
-        beyond = self._total - self._energies.sum()
-        penalties = RIDGES * n_rows
-        left = [penalty / (self._squares + penalty) for penalty in penalties]
-        errors = [
-            (beyond + (share**2 * self._energies).sum()) / (n_rows - len(share) + share.sum()) ** 2
-            for share in left
-        ]
-        return self._shared / (self._squares + penalties[int(np.argmin(errors))])
-
-    def error(self, block: FloatArray) -> float:
         mean = block[self._train].mean(axis=0)
-        predicted = self._map @ (self._U.T @ (block[self._train] - mean))
-        return float(np.square(block[self._test] - mean - predicted).sum())
+        coordinates = self._U.T @ block[self._train]  # U is centred: the mean does not count
+        self._products += coordinates @ coordinates.T
+        # PᵀT − Pᵀ1·mean, without a centred copy of the rows T.
+        seen = self._shared.T @ block[self._test]
+        seen -= np.outer(self._shared.sum(axis=0), mean)
+        self._agreement += np.einsum("ij,ij->i", seen, coordinates)
+        train = block[self._train]
+        self._total += float(np.vdot(train, train) - len(train) * np.vdot(mean, mean))
+
+    def gain(self) -> float:
+        """By how much the squared error is smaller than that of the means."""
+        shrunk = 1 / (self._squares + self._penalty())
+        size = shrunk @ ((self._shared.T @ self._shared) * self._products) @ shrunk
+        return float(2 * shrunk @ self._agreement - size)
+
+    def _penalty(self) -> float:
+        """The penalty of least generalised cross-validation error."""
+        n_rows, energies = len(self._U), np.diagonal(self._products)
+        beyond = max(0.0, self._total - float(energies.sum()))
+        errors = []
+        for penalty in RIDGES * n_rows:
+            left = penalty / (self._squares + penalty)
+            freedom = n_rows - 1 - len(left) + left.sum()  # the mean takes one degree
+            errors.append((beyond + left**2 @ energies) / max(freedom, 1e-12) ** 2)
+        return float(RIDGES[int(np.argmin(errors))] * n_rows)
 
 
 def _left_vectors(Z: FloatArray) -> tuple[FloatArray, FloatArray]:

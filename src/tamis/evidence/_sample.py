@@ -12,6 +12,7 @@ from tamis.evidence._selection import Selection
 MOST_ROWS = 1000
 FEWEST_ROWS = 100
 MOST_TARGETS = 10_000
+FEWEST_TARGETS = 1000
 N_RANDOM = 20
 # Multiplications that all the measures together may take: some seconds of one core.
 MOST_WORK = 3e10
@@ -52,28 +53,38 @@ def draw_sample(selection: Selection, random_state: np.random.RandomState) -> Sa
     """
     n_samples, n_features = selection.X.shape
     n_kept = len(selection.kept)
-    rows = random_state.permutation(n_samples)[: _affordable(n_samples, n_features, n_kept)]
+    n_rows, n_targets = _affordable(n_samples, n_features, n_kept)
+    rows = random_state.permutation(n_samples)[:n_rows]
     informative = np.flatnonzero(~selection.constant)
     if len(informative) < n_kept:
         informative = np.arange(n_features)
     n_random = N_RANDOM if n_kept < len(informative) else 0
-    random = [
-        np.sort(random_state.choice(informative, n_kept, replace=False)) for _ in range(n_random)
-    ]
+    random: list[IntArray] = []
+    while len(random) < n_random:
+        drawn = np.sort(random_state.choice(informative, n_kept, replace=False))
+        # Where there are few choices the selection itself may come up; it is no rival.
+        if not np.array_equal(drawn, np.sort(selection.kept)):
+            random.append(drawn)
     targets = np.arange(n_features)
-    if n_features > MOST_TARGETS:
-        targets = np.sort(random_state.choice(n_features, MOST_TARGETS, replace=False))
+    if n_targets < n_features:
+        targets = np.sort(random_state.choice(n_features, n_targets, replace=False))
     return Sample(rows, (selection.kept, *random), targets, n_samples)
 
 
-def _affordable(n_samples: int, n_features: int, n_kept: int) -> int:
-    n_rows = min(n_samples, MOST_ROWS)
+def _affordable(n_samples: int, n_features: int, n_kept: int) -> tuple[int, int]:
+    """How many rows to measure on and how many columns to predict.
 
-    def work(n: int) -> float:
-        rank = min(n, n_kept)
-        regressions = 4.0 * rank * min(n_features, MOST_TARGETS) + 3 * rank * rank
-        return n * n * n_features + (N_RANDOM + 1) * n * (regressions + 3 * n * n_kept)
+    Columns are given up first: with no more rows than kept columns any choice explains everything.
+    """
+    n_rows, n_targets = min(n_samples, MOST_ROWS), min(n_features, MOST_TARGETS)
 
-    while n_rows > FEWEST_ROWS and work(n_rows) > MOST_WORK:
+    def work() -> float:
+        rank = min(n_rows, n_kept)
+        regressions = 4.0 * rank * n_targets + 3.0 * rank * rank + 3.0 * n_rows * n_kept
+        return n_rows * (float(n_rows) * n_features + (N_RANDOM + 1) * regressions)
+
+    while work() > MOST_WORK and n_targets > FEWEST_TARGETS:
+        n_targets = max(FEWEST_TARGETS, n_targets * 4 // 5)
+    while work() > MOST_WORK and n_rows > FEWEST_ROWS:
         n_rows = max(FEWEST_ROWS, n_rows * 4 // 5)
-    return n_rows
+    return n_rows, n_targets

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from tamis._typing import FloatArray, Matrix
 
 # Numbers in a dense block of columns.
-BLOCK_SIZE = 1 << 22
+BLOCK_SIZE = 1 << 20
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
 >>> selector = MaxVariance(2).fit(X)
 >>> page = report.selection(selector, X)
 >>> print(page.summary[0])
-2 of 4 columns keep 97 % of the variance: better than 15 of 20 random choices of 2 columns.
+2 of 4 columns keep 97 % of the variance: better than 20 of 20 random choices of 2 columns.
 >>> page.save("iris.html")  # doctest: +SKIP
 """
 

@@ -49,6 +49,7 @@ class Chart:
     x_label: str = ""
     y_label: str = ""
     marks: tuple[tuple[Tick, str], ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def score_chart(scores: FloatArray, n_kept: int, bend: int | None) -> Chart:
         ),
         x_axis.ticks(),
         y_axis.ticks(flipped=True),
-        "columns, best first" if n_shown == len(scores) else f"columns, {shown}, best first",
+        "columns, best first" if n_shown == len(scores) else f"{shown} columns",
         "score",
         tuple(marks),
     )
@@ -231,10 +232,22 @@ def strip_chart(selected: float, random: FloatArray, description: str) -> Chart:
 
 
 def view_chart(view: View, groups: Groups, description: str) -> Chart:
-    """Samples in the plane, one path a group; both axes have one scale."""
-    points = view.points - (view.points.max(axis=0) + view.points.min(axis=0)) / 2
-    reach = float(np.abs(points).max()) or 1.0
-    places = SIDE / 2 + points / reach * (SIDE / 2 - 25)
+    """Samples in the plane, one path a group; both axes have one scale.
+
+    Far outliers, which would press all others into a spot, are drawn at the edge.
+    """
+    points = view.points - np.median(view.points, axis=0)
+    distances = np.abs(points).max(axis=1)
+    usual = 1.6 * float(np.quantile(distances, 0.975))
+    outside = distances > usual if usual > 0 else np.zeros(len(points), dtype=bool)
+    shown = points[~outside]
+    middle = (shown.max(axis=0) + shown.min(axis=0)) / 2
+    reach = float(np.abs(shown - middle).max()) or 1.0
+    places = SIDE / 2 + np.clip((points - middle) / reach, -1, 1) * (SIDE / 2 - 25)
+    n_outside = int(np.count_nonzero(outside))
+    note = ""
+    if n_outside:
+        note = f"{n_outside:,} far {'sample is' if n_outside == 1 else 'samples are'} at the edge."
     css = "range" if groups.ordered else "group"
     return Chart(
         description,
@@ -244,6 +257,7 @@ def view_chart(view: View, groups: Groups, description: str) -> Chart:
             else Shape("", "")
             for code in range(len(groups.names))
         ),
+        note=note,
     )
 
 

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import version
+from inspect import signature
 from typing import Any
-
-import scipy.sparse as sp
-from sklearn.base import clone
 
 from tamis.base import Selector
 
 
 def parameters(selector: Selector) -> list[tuple[str, str, bool]]:
     """Every parameter with its value, and whether it differs from the default."""
-    defaults = type(selector)().get_params(deep=False)
+    defaults = signature(type(selector)).parameters
+    settings = selector.get_params(deep=False)
     return [
-        (name, _describe(value), _differs(value, defaults.get(name)))
-        for name, value in selector.get_params(deep=False).items()
+        (name, _describe(settings[name]), _differs(settings[name], defaults[name].default))
+        for name in defaults
+        if name in settings
     ]
 
 
 def python_code(selector: Selector) -> str:
-    """Python that makes the same selector and fits it."""
-    changed = [f"{name}={value}" for name, value, differs in parameters(selector) if differs]
+    """Python that makes the same selector and fits it; arrays are left for the reader to bring."""
+    settings = selector.get_params(deep=False)
+    changed, arrays = [], []
+    for name, value, differs in parameters(selector):
+        if _is_array(settings[name]):
+            arrays.append(f"# {name}: a {value}\n")
+            changed.append(f"{name}={name}")
+        elif differs:
+            changed.append(f"{name}={value}")
     owner = type(selector)
     module = "tamis" if owner.__module__.startswith("tamis.") else owner.__module__
     return (
-        f"from {module} import {owner.__name__}\n\n"
+        f"from {module} import {owner.__name__}\n\n{''.join(arrays)}"
         f"selector = {owner.__name__}({', '.join(changed)})\n"
         "X_selected = selector.fit_transform(X)"
     )
@@ -45,13 +52,15 @@ def depends_on_chance(selector: Selector) -> bool:
     return "random_state" in settings and settings["random_state"] is None
 
 
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "shape") and value.shape != ()
+
+
 def _describe(value: Any) -> str:
-    if sp.issparse(value) or hasattr(value, "shape"):
-        return f"<{type(value).__name__} of shape {value.shape}>"
+    if _is_array(value):
+        return f"{type(value).__name__} of shape {value.shape}"
     return repr(value)
 
 
 def _differs(value: Any, default: Any) -> bool:
-    if sp.issparse(value) or hasattr(value, "shape"):
-        return True
-    return repr(clone(value, safe=False)) != repr(default)
+    return _is_array(value) or repr(value) != repr(default)

@@ -27,8 +27,9 @@ from tamis.report import _words as words
 from tamis.report._files import write_whole
 from tamis.report._page import image_figure, render
 
-# What refits for the stability may cost: numbers in a subsample, and seconds in all.
-REFIT_NUMBERS = 2e7
+# What refits for the stability may cost: numbers and rows of a subsample, and seconds in all.
+REFIT_NUMBERS = 5e6
+REFIT_ROWS = 5000
 REFIT_SECONDS = 30.0
 
 
@@ -109,9 +110,9 @@ def selection(
 
     Notes
     -----
-    Large tables are measured on at most 1000 rows and 10,000 predicted columns, drawn at random,
-    and the page says so. O(m²d + m·t·k) for m rows, d columns, t predicted and k kept ones, and
-    the time of the refits.
+    Large tables are measured on at most 1000 rows and 10,000 predicted columns, and refitted on at
+    most 5000 rows, all drawn at random; the page says so. O(m²d + m·t·k) for m rows, d columns,
+    t predicted and k kept ones, and the time of the refits.
 
     Examples
     --------
@@ -181,7 +182,7 @@ def _stability(
     return subsample_selections(
         checked,
         n_subsamples=n_subsamples,
-        most_numbers=REFIT_NUMBERS,
+        most_numbers=min(REFIT_NUMBERS, REFIT_ROWS * n_features),
         time_limit=REFIT_SECONDS,
         random_state=random_state,
     )

@@ -89,7 +89,9 @@ def _stability_sentence(stability: Stability) -> str:
     value = stability.value
     assert value is not None
     # The bounds that Nogueira, Sechidis and Brown suggest.
-    verdict = "much the same" if value > 0.75 else "partly the same" if value >= 0.4 else "other"
+    verdict = (
+        "much the same" if value > 0.75 else "partly the same" if value >= 0.4 else "often other"
+    )
     return (
         f"Refitted on {count(len(stability.masks), 'subsample')} of "
         f"{count(stability.n_rows, 'row')}, the method keeps {verdict} columns: stability "
