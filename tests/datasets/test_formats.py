@@ -46,6 +46,11 @@ def as_cai_mat(path: Path) -> None:
     scipy.io.savemat(path, {"fea": sp.csc_array(X), "gnd": Y.reshape(1, -1)})
 
 
+def as_named_mat(path: Path) -> None:
+    names = np.array(["", "apple", "beech", "cedar"], dtype=object)[Y].reshape(-1, 1)
+    scipy.io.savemat(path, {"data": X, "label": names}, do_compression=True)
+
+
 def as_turned_mat(path: Path) -> None:
     scipy.io.savemat(path, {"X": X.T, "Y": np.eye(4)[Y][:, 1:]})
 
@@ -82,6 +87,7 @@ WRITERS: list[tuple[str, Callable[[Path], None]]] = [
     ("small.npz", as_sparse_npz),
     ("small.mat", as_mat),
     ("small.mat", as_cai_mat),
+    ("small.mat", as_named_mat),
     ("small.mat", as_turned_mat),
     ("small.mat", as_matlab_73),
     ("small.mat", as_sparse_matlab_73),

@@ -55,7 +55,7 @@ def test_entries_are_complete(entry: datasets.Entry) -> None:
         assert entry.recipe.base in ENTRIES
     if entry.image_shape is not None:
         assert entry.image_shape[0] * entry.image_shape[1] == entry.n_features
-    assert pickle.loads(pickle.dumps(entry)) == entry or entry.recipe or entry.download
+    assert pickle.loads(pickle.dumps(entry)).name == entry.name  # workers of a sweep need that
 
 
 def test_checksums_differ_between_sets() -> None:

@@ -60,15 +60,11 @@ def load(name: str, *, data_home: str | Path | None = None, download: bool = Tru
     ((361, 64), 2, (8, 8))
     """
     folder = _local_folder(data_home)
-    known = find(name)
-    if known is None:
-        path = _local_file(folder, (name,))
-        if path is None:
-            known = entry(name)  # raises, and names what comes close
-        else:
-            return _own_file(name, path)
-    raw = _obtain(known, folder, download)
-    return _dataset(raw, known)
+    own_path = _local_file(folder, (name,)) if find(name) is None else None
+    if own_path is not None:
+        return _own_file(name, own_path)
+    known = entry(name)
+    return _dataset(_obtain(known, folder, download), known)
 
 
 def present(*, data_home: str | Path | None = None) -> tuple[str, ...]:

@@ -93,6 +93,10 @@ def _label_vector(value: Any, lengths: tuple[int, int]) -> NDArray[Any] | None:
     """A variable as one label a sample, or None if it cannot be that."""
     if sp.issparse(value) and value.shape[0] * value.shape[1] < 50 * max(lengths):
         value = value.toarray()
+    if isinstance(value, np.ndarray) and value.dtype == object and value.size in lengths:
+        cells = [np.asarray(cell) for cell in value.flat]  # a cell array of names?
+        if all(cell.size == 1 and cell.dtype.kind == "U" for cell in cells):
+            value = np.array([cell.item() for cell in cells])
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "buifSU":
         return None
     if value.size == max(value.shape, default=0):
