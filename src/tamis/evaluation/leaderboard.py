@@ -284,9 +284,9 @@ def _standings_table(results: Results) -> PlainTable:
             f"Ranks are by clustering accuracy; mean ranks closer than {found.critical:.2f} are "
             f"not told apart (Nemenyi, 5 %; Friedman's test: p = {found.p_value:.1g}). ACC and "
             "NMI are means over the sets on which no method failed. Against: sets won : lost, in "
-            "brackets those where the difference is more than luck (Wilcoxon over the clusterings, 5 %, "
-            "corrected by Holm). Fit is the median processor time. A method that fails or takes "
-            f"more than {TIME_LIMIT:g} s shares the last place of the set."
+            "brackets those where the difference is more than luck (Wilcoxon over the "
+            "clusterings, 5 %, corrected by Holm). Fit is the median processor time. A method "
+            f"that fails or takes more than {TIME_LIMIT:g} s shares the last place of the set."
         ),
         data=[row.as_dict() for row in rows],
     )
