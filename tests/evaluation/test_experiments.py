@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tamis import datasets
@@ -19,7 +20,7 @@ from tamis.evaluation.figures import draw
 from tamis.evaluation.files import write_atomically
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.provenance import commit, provenance
-from tamis.evaluation.results import Estimate, Results
+from tamis.evaluation.results import Estimate, Record, Results
 from tamis.evaluation.runs import selection_tasks
 from tamis.evaluation.sweep import SweepError, Task
 from tamis.evaluation.tables import PaperTable
@@ -66,14 +67,17 @@ TINY = Experiment(
 
 
 @pytest.fixture(autouse=True)
-def no_sets_of_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def no_sets_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Only the bundled sets are at hand, whatever this machine has."""
-    monkeypatch.setenv("TAMIS_DATA", str(tmp_path / "no data"))
+    monkeypatch.setenv("TAMIS_DATA", str(tmp_path_factory.mktemp("empty")))
     monkeypatch.setattr(datasets, "present", lambda: ("iris", "digits"))
 
 
 def test_an_experiment_end_to_end(tmp_path: Path) -> None:
     outcome = experiments.run(TINY, output=tmp_path, progress=False)
+    assert outcome.data["failures"] == []
     folder = tmp_path / "tiny"
     assert [path.relative_to(folder).as_posix() for path in outcome.files] == [
         "tiny.md",
@@ -206,15 +210,62 @@ def test_the_experiments_have_work_for_all_their_sets(name: str) -> None:
     assert named & labels == labels - {"JELSR (Figure 3)"}
 
 
-@pytest.mark.parametrize("name", ["udfs", "jelsr", "jdlufs"])
-def test_every_printed_figure_has_a_place_in_the_tables(name: str) -> None:
+def made_up(experiment: Experiment) -> Results:
+    """Results of every task of an experiment, as if all sets were at hand."""
+    rng = np.random.default_rng(0)
+    protocol = experiment.quick_protocol
+    measures = [f"{c}_{m}" for c in protocol.clusterers for m in ("acc", "nmi")]
+    records = []
+    for task in experiment.tasks(experiment.sets, protocol):
+        whole = task.key["method"] == "all_features"
+        counts = [9999] if whole else task.arguments["protocol"].n_features
+        rows = [
+            {"n_features": count, "measure": measure, "values": list(rng.random(3))}
+            for count in counts
+            for measure in (*measures, *protocol.classifiers)
+        ]
+        records.append(Record(dict(task.key), rows))
+    return Results(records, protocol.as_dict())
+
+
+@pytest.mark.parametrize(
+    ("name", "stems"),
+    [
+        ("udfs", ["figure_1"]),
+        ("jelsr", ["figure_1", "figure_2", "figure_3"]),
+        ("jdlufs", ["accuracy"]),
+    ],
+)
+def test_results_fill_every_cell_and_draw_every_figure(
+    tmp_path: Path, name: str, stems: list[str]
+) -> None:
     experiment = experiments.find(name)
-    module = {"udfs": udfs, "jdlufs": jdlufs}.get(name)
-    for table in experiment.tables(Results([], {})):
-        printed = [cell for cell in table.cells.values() if cell.paper is not None]
-        assert len(printed) in (30, 36, 54)
-    if module is udfs:
-        assert experiment.tables(Results([], {}))[0].cells["USPS", "UDFS"].paper == 0.658
+    results = made_up(experiment)
+    for table in experiment.tables(results):
+        assert table.verdicts["no data"] == 0
+        assert len(table.cells) == len(table.rows) * len(table.columns)
+        assert {cell.dataset for cell in table.cells.values()} <= set(experiment.sets)
+    files = experiment.figures(results, tmp_path)
+    assert [path.name for path in files] == [
+        f"{stem}.{e}" for stem in stems for e in ("png", "svg")
+    ]
+    assert all(path.stat().st_size > 10_000 for path in files)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("udfs", [36, 36]), ("jelsr", [30, 30]), ("jdlufs", [54, 54, 54])]
+)
+def test_every_printed_figure_has_a_place_in_the_tables(name: str, sizes: list[int]) -> None:
+    tables = experiments.find(name).tables(Results([], {}))
+    printed = [[c for c in table.cells.values() if c.paper is not None] for table in tables]
+    assert [len(cells) for cells in printed] == sizes
+
+
+def test_printed_figures_stand_in_their_own_cells() -> None:
+    accuracy, information = udfs.EXPERIMENT.tables(Results([], {}))
+    assert accuracy.cells["USPS", "UDFS"].paper == 0.658
+    assert information.cells["USPS", "UDFS"].paper == 0.616
+    assert accuracy.cells["USPS", "UDFS"].dataset == "usps"
 
 
 def test_udfs_judges_usps_at_the_numbers_of_the_paper() -> None:

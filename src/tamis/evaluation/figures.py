@@ -7,6 +7,7 @@ results give the same files, byte for byte, on one installation.
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +36,7 @@ _STYLE = {
 }
 _PANEL_WIDTH, _PANEL_HEIGHT = 4.2, 3.3  # inches
 _PNG_DPI = 130
+_TITLE_LETTERS = 48  # in a line of the title, for each panel beside another
 _MOST_BANDS = 4  # more of them hide the lines
 
 
@@ -262,7 +264,7 @@ def draw(panels: Sequence[Panel], title: str, folder: Path, name: str) -> list[P
                 ncols=min(len(handles), 2 * columns + 1),
                 frameon=False,
             )
-        figure.suptitle(title, fontsize=11)
+        figure.suptitle(textwrap.fill(title, _TITLE_LETTERS * columns), fontsize=11)
         return save(figure, folder, name)
 
 

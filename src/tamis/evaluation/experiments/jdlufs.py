@@ -84,11 +84,11 @@ MEASURES = {
 }
 ABOUT = f"""\
 The poster names neither its classifier, nor the start of K-means, nor its numbers of features,
-nor how parameters were chosen; its standard deviations are so large that they can only be over
-numbers of features or settings. Those of SPEC in the NMI table are those of its classification
-table, figure for figure, and RUFS has 99.89 ± 3.56 on warpPIE10P beside 94.28 ± 3.56 of the
-Laplacian score: both look like slips of the print. "32,60" (JDLUFS 0.4, ACC, warpPIE10P) is read
-as 32.60.
+nor how parameters were chosen; its standard deviations are so large that they seem to be over
+numbers of features or settings, not over runs. Those of SPEC in the NMI table are those of its
+classification table, figure for figure, and RUFS has 99.89 ± 3.56 on warpPIE10P beside 94.28 ±
+3.56 of the Laplacian score: both look like slips of the print. "32,60" (JDLUFS 0.4, ACC,
+warpPIE10P) is read as 32.60.
 
 Here values are brought to [0, 1] by one scale; EUFS alone is fitted to standardised columns,
 since it counts the mean of a feature as if it told clusters apart. Classification is by the

@@ -166,7 +166,8 @@ def _advice(dataset: str) -> str:
     """How to come by a set that is not at hand."""
     entry = datasets.entry(dataset)
     stem = entry.files[0] if entry.files else entry.name
+    fetched = f", or let tamis.datasets.load({entry.name!r}) fetch it" if entry.download else ""
     return (
         f"{entry.n_samples} × {entry.n_features}, {entry.n_classes} classes; put {stem}.npz "
-        f"(or .mat, .csv) into the folder that TAMIS_DATA names. Source: {entry.source}"
+        f"(or .mat, .csv) into the folder that TAMIS_DATA names{fetched}. Source: {entry.source}"
     )
