@@ -203,3 +203,18 @@ def test_the_proposed_method_wins_in_print() -> None:
         for row in map(str, jelsr.TABLE_NUMBERS):
             rivals = [figure.mean for (r, c), figure in table.items() if r == row and c != "JELSR"]
             assert table[row, "JELSR"].mean > max(rivals)  # type: ignore[type-var, operator]
+
+
+def test_a_table_of_ours_alone_says_nothing_of_the_paper():
+    cells = {("first", "A"): Cell(estimate(0.55, 0.07)), ("absent", "A"): Cell()}
+    table = PaperTable("Ours", ["A"], ["first", "absent"], cells)
+    assert "paper" not in table.text()
+    assert "–" not in table.text()
+    assert table.text().count("no data") == 1
+    assert "–" not in table.markdown()
+    assert table.verdicts == {"–": 1, "no data": 1}
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(table.rich())
+    shown = console.export_text()
+    assert "55.0 ± 7.0" in shown
+    assert "paper" not in shown

@@ -164,6 +164,7 @@ class PaperTable:
             lines += [
                 (head, [stack[depth] for stack in stacks])
                 for depth, head in enumerate((row, "  paper", ""))
+                if depth == 0 or any(stack[depth] for stack in stacks)
             ]
         first = max(len(head) for head, _ in lines)
         widths = [
@@ -204,12 +205,11 @@ class PaperTable:
         for column in self.columns:
             table.add_column(column, justify="right", no_wrap=True)
         for row in self.rows:
-            entries = [Text(f"{row}\n  paper")]
+            entries = [Text(row if self._ours_alone else f"{row}\n  paper")]
             for column in self.columns:
                 ours, paper, verdict = self._stack(row, column)
-                entries.append(
-                    Text.assemble(f"{ours}\n", f"{paper}\n", (verdict, _STYLES.get(verdict, "")))
-                )
+                figures = ours if self._ours_alone else f"{ours}\n{paper}\n"
+                entries.append(Text.assemble(figures, (verdict, _STYLES.get(verdict, ""))))
             table.add_row(*entries)
         return table
 
@@ -236,7 +236,13 @@ class PaperTable:
             return "", "", ""
         ours = "" if cell.ours is None else self._figure(cell.ours.mean, cell.ours.sd)
         paper = "" if cell.paper is None else self._figure(cell.paper, cell.paper_sd)
-        return ours, f"paper {paper}" if paper and prefix else paper, cell.verdict
+        verdict = "" if self._ours_alone and cell.verdict == "–" else cell.verdict
+        return ours, f"paper {paper}" if paper and prefix else paper, verdict
+
+    @property
+    def _ours_alone(self) -> bool:
+        """Whether the paper prints none of these figures: then nothing is said of it."""
+        return all(cell.paper is None for cell in self.cells.values())
 
     def _figure(self, mean: float, sd: float | None) -> str:
         text = f"{self.scale * float(mean):.{self.decimals}f}"

@@ -38,6 +38,7 @@ SHOWN = (20, 50, 100)
 GAMMAS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
 PROJECTED, N_PROJECTED = "msrc_v1", 30
 INSENSITIVE = 0.05  # what "not very sensitive" is taken to mean
+MUCH_BETTER = 0.05  # and "much better", of a silhouette
 
 CANDIDATES = (
     Candidate("MaxVar", "max_variance"),
@@ -98,14 +99,17 @@ def _beats_all_features(results: Results, name: str) -> list[bool]:
 
 
 def _more_is_better(results: Results, name: str) -> list[bool]:
-    """By each measure and method, whether the most features are not below the fewest."""
+    """By each measure, whether with most methods the most features are not below the fewest."""
     numbers = [number for number in results.counts(name) if number in NUMBERS]
-    if len(numbers) < 2:
-        return []
-    return outcomes_over(
-        not_below(mean_of(label, measure, numbers[-1]), mean_of(label, measure, numbers[0]))
-        for label, measure in product((*COMPETITORS, "TRACK"), MEASURES)
-    )(results, name)
+    found = []
+    for measure in MEASURES:
+        outcomes = outcomes_over(
+            not_below(mean_of(label, measure, numbers[-1]), mean_of(label, measure, numbers[0]))
+            for label in (*COMPETITORS, "TRACK")
+            if len(numbers) > 1
+        )(results, name)
+        found += [2 * sum(outcomes) > len(outcomes)] if outcomes else []
+    return found
 
 
 def _insensitive(results: Results, name: str) -> list[bool]:
@@ -118,16 +122,18 @@ def _insensitive(results: Results, name: str) -> list[bool]:
 
 
 def _parts_better(
-    firsts: Sequence[str], others: Sequence[str]
+    firsts: Sequence[str], others: Sequence[str], by: float = 0.0
 ) -> Callable[[Results, str], list[bool]]:
-    """Whether the planes of some part the classes no worse than those of others."""
+    """Whether the planes of some part the classes better than those of others, by so much."""
 
     def outcomes(results: Results, name: str) -> list[bool]:
         pairs = [
             (separation(results, name, first), separation(results, name, other))
             for first, other in product(firsts, others)
         ]
-        return [one.mean >= two.mean for one, two in pairs if one is not None and two is not None]
+        return [
+            one.mean >= two.mean + by for one, two in pairs if one is not None and two is not None
+        ]
 
     return outcomes
 
@@ -144,11 +150,11 @@ CLAIMS = (
         _above("MCFS", [label for label in COMPETITORS if label != "MCFS"]),
         _ALL_SETS,
     ),
-    Claim("More features are better: the most against the fewest", _more_is_better, _ALL_SETS),
+    Claim("Most methods are better with the most than with the fewest", _more_is_better, _ALL_SETS),
     Claim("TRACK within 5 points of its best γ", _insensitive, _ALL_SETS),
     Claim(
-        "Figure 1: TRACK parts the classes better than the others",
-        _parts_better(("TRACK",), (*COMPETITORS, "All features")),
+        "Figure 1: TRACK much better than the others",
+        _parts_better(("TRACK",), (*COMPETITORS, "All features"), MUCH_BETTER),
         (PROJECTED,),
     ),
     Claim(
@@ -172,8 +178,8 @@ def tables(results: Results) -> list[PaperTable]:
         SETS,
         title="What the paper says in words: comparisons in which it holds, %",
         note=f"A comparison is of means, at one number of features (of {NUMBERS[0]} to "
-        f"{NUMBERS[-1]}), by one of ACC, NMI and purity. The five points of γ are our reading of "
-        "'not very sensitive'.",
+        f"{NUMBERS[-1]}), by one of ACC, NMI and purity. The thresholds are ours: five points "
+        "for 'not very sensitive' to γ; 0.05 of the silhouette for 'much better' in Figure 1.",
     )
     clusterings = [
         _clustering_table(results, name, FIRST_CLUSTERING + place)
