@@ -2,46 +2,10 @@
 
 from importlib.metadata import version
 
-from tamis.base import GraphSelector, Selector
-from tamis.selectors.cufs import CUFS
-from tamis.selectors.eufs import EUFS
-from tamis.selectors.fsgmm import FSGMM
-from tamis.selectors.jdlufs import JDLUFS
-from tamis.selectors.jelsr import JELSR
-from tamis.selectors.laplacian import LaplacianScore
-from tamis.selectors.lda_km import LDAKM
-from tamis.selectors.m3fs import M3FS
-from tamis.selectors.mcfs import MCFS
-from tamis.selectors.mrsf import MRSF
-from tamis.selectors.pca_score import PCAScore
-from tamis.selectors.random_subset import RandomSubset
-from tamis.selectors.rufs import RUFS
-from tamis.selectors.spec import SPEC
-from tamis.selectors.track import TRACK
-from tamis.selectors.udfs import UDFS
-from tamis.selectors.variance import MaxVariance
+import lazy_loader
 
+# scikit-learn takes seconds to import: `tamis --help` does not wait for it. The names are those of
+# __init__.pyi, and their modules are imported when a name is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [*__all__, "__version__"]
 __version__ = version("tamis")
-
-__all__ = [
-    "CUFS",
-    "EUFS",
-    "FSGMM",
-    "JDLUFS",
-    "JELSR",
-    "LDAKM",
-    "M3FS",
-    "MCFS",
-    "MRSF",
-    "RUFS",
-    "SPEC",
-    "TRACK",
-    "UDFS",
-    "GraphSelector",
-    "LaplacianScore",
-    "MaxVariance",
-    "PCAScore",
-    "RandomSubset",
-    "Selector",
-    "__version__",
-]

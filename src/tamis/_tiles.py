@@ -19,6 +19,9 @@ TILE_SIDE = 1024
 SPARSE_TILE_SIDE = 512
 # Numbers in the dense form of a block of sparse rows.
 DENSE_BLOCK_SIZE = 1 << 23
+# Numbers in a block of dense rows: the tiles of a wide table are smaller, and it is not copied.
+WIDE_BLOCK_SIZE = 1 << 21
+SMALLEST_TILE_SIDE = 16
 
 
 def pair_distances(X: Matrix, left: IntArray, right: IntArray) -> FloatArray:
@@ -61,11 +64,13 @@ class TileSearch:
         self.X = X
         self.n_neighbors = n_neighbors
         n_samples, n_features = X.shape
-        side = TILE_SIDE
+        side = max(SMALLEST_TILE_SIDE, min(TILE_SIDE, WIDE_BLOCK_SIZE // (n_features + 2)))
         if sp.issparse(X):
             lengths = np.diff(X.indptr)
             n_present = min(n_features, SPARSE_TILE_SIDE * int(lengths.mean()) + int(lengths.max()))
-            side = max(16, min(SPARSE_TILE_SIDE, DENSE_BLOCK_SIZE // (n_present + 1)))
+            side = max(
+                SMALLEST_TILE_SIDE, min(SPARSE_TILE_SIDE, DENSE_BLOCK_SIZE // (n_present + 1))
+            )
         self.blocks = [
             slice(start, min(start + side, n_samples)) for start in range(0, n_samples, side)
         ]
@@ -120,17 +125,25 @@ class _Tiles:
             self._densified = (-1, np.empty(0, dtype=np.intp), np.empty(0))
         else:
             # Any centre will do; outliers do not move the median.
-            centre = np.median(X[:: max(1, n_samples // 500)].astype(np.float64), axis=0)
+            some = X[:: max(1, n_samples // 500)]
+            centre = np.empty(n_features)
+            for columns in row_blocks(n_features, len(some)):  # a wide table is not copied whole
+                centre[columns] = np.median(some[:, columns].astype(np.float64), axis=0)
             largest = max((X.max(axis=0) - centre).max(), (centre - X.min(axis=0)).max())
             self.scale = power_of_two_scale(float(largest))
+            self._X, self._centre = X, centre
             squared_norms = np.empty(n_samples)
             product_length = n_features + 2
-            # Columns: the centred row, 1, its squared norm; `between` pairs them crosswise.
-            self._table = np.ones((n_samples, n_features + 2), dtype=dtype)
+            # In single precision the rows are kept, in double precision made block by block: that
+            # would be a second table.
+            self._table = None
+            if dtype is np.float32:
+                self._table = np.ones((n_samples, n_features + 2), dtype=dtype)
             for rows in row_blocks(n_samples, n_features):
                 centred = (X[rows] - centre) * self.scale
                 squared_norms[rows] = np.einsum("nd,nd->n", centred, centred)
-                self._table[rows, :n_features] = centred
+                if self._table is not None:
+                    self._table[rows, :n_features] = centred
         # Twice the classical bound, for the casts and the norms; in double precision the norms and
         # the differences that settle a pair are no more exact than the product.
         relative_error = (product_length + 16) * float(np.finfo(dtype).eps)
@@ -140,7 +153,7 @@ class _Tiles:
         self.underflow = product_length * 16 * float(np.finfo(dtype).tiny)
         # Upper minus lower bound of a pair is gap[i] + gap[j].
         self.gap = 2 * relative_error * squared_norms + 2 * self.underflow
-        if not self._is_sparse:
+        if not self._is_sparse and self._table is not None:
             self._table[:, -1] = self._lower_norms
 
     def between(self, left: slice, right: slice) -> FloatArray:
@@ -155,10 +168,21 @@ class _Tiles:
             tile += self._lower_norms[left, None]
             tile += self._lower_norms[right]
             return tile
-        crosswise = self._table[left] * self.dtype(-2)
+        crosswise = self._rows(left) * self.dtype(-2)
         crosswise[:, -2] = self._lower_norms[left]
         crosswise[:, -1] = 1
-        return crosswise @ self._table[right].T
+        return crosswise @ self._rows(right).T
+
+    def _rows(self, block: slice) -> FloatArray:
+        """Columns: the centred row, 1, its squared norm; `between` pairs them crosswise."""
+        if self._table is not None:
+            return self._table[block]
+        rows = np.ones((block.stop - block.start, len(self._centre) + 2))
+        centred = rows[:, :-2]
+        np.subtract(self._X[block], self._centre, out=centred)
+        centred *= self.scale
+        rows[:, -1] = self._lower_norms[block]
+        return rows
 
     def _dense_columns(self, block: slice) -> tuple[IntArray, FloatArray]:
         """A block of sparse rows as dense columns, of the features that occur in it.

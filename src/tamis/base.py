@@ -114,7 +114,7 @@ class Selector(SelectorMixin, BaseEstimator):
         if sp.issparse(X):
             X = canonical_csr(X)
         lowest, highest = extent(X)
-        _refuse_unusable_values(lowest, highest, getattr(self, "feature_names_in_", None))
+        refuse_unusable_values(lowest, highest, getattr(self, "feature_names_in_", None))
         self._n_selected()
         self._check_sample_counts(X.shape[0])
         return X, lowest == highest
@@ -294,7 +294,8 @@ def _parses(column: Any, wrong_type: bool) -> bool:
     return True
 
 
-def _refuse_unusable_values(lowest: FloatArray, highest: FloatArray, names: Any) -> None:
+def refuse_unusable_values(lowest: FloatArray, highest: FloatArray, names: Any) -> None:
+    """Name the columns whose smallest or largest value no method can use."""
     for what, bad, remedy in (
         ("NaN", np.isnan(lowest) | np.isnan(highest), "impute them, or drop the columns"),
         ("infinity", np.isinf(lowest) | np.isinf(highest), "clip them, or drop the columns"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from tamis.base import Selector
 from tamis.selectors.cufs import CUFS
@@ -30,7 +30,22 @@ from tamis.selectors.track import TRACK
 from tamis.selectors.udfs import UDFS
 from tamis.selectors.variance import MaxVariance
 
-__all__ = ["METHODS", "Method", "get", "make", "method_of"]
+__all__ = [
+    "METHODS",
+    "RECOMMENDED",
+    "RECOMMENDED_BECAUSE",
+    "Method",
+    "get",
+    "make",
+    "method_of",
+]
+
+# What is used where no method is named.
+RECOMMENDED = "mrsf"
+RECOMMENDED_BECAUSE = (
+    "it keeps few columns that together rebuild the shape of the data, so that no column is kept "
+    "beside another that says the same"
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,9 @@ class Method:
     lacks : mapping
         Invariances of :func:`tamis.testing.check_selector` that the method's mathematics does not
         have, each with the reason.
+    scaling : {"standard", "none"}
+        How the columns of an unknown table are best brought to one scale before: to mean 0 and
+        variance 1, or not at all.
     """
 
     name: str
@@ -68,6 +86,7 @@ class Method:
     reference: str = ""
     tune: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     lacks: Mapping[str, str] = field(default_factory=dict)
+    scaling: Literal["standard", "none"] = "standard"
 
 
 _NOT_CENTRED = "the features enter uncentred, so that their zero matters"
@@ -93,6 +112,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 family="baseline",
                 prefers="columns that vary most",
                 cost="O(nd)",
+                scaling="none",  # standardised columns all vary alike
             ),
             Method(
                 "pca_score",

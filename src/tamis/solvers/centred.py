@@ -15,8 +15,9 @@ class Centred:
     Parameters
     ----------
     X : {ndarray, CSR} of shape (n_samples, n_features)
-        A dense table is copied and centred. A sparse one is kept as it is, and its means are
-        subtracted from every product.
+        A dense table is copied and centred, unless its means are rounding already, as those of
+        standardised columns are: then it is used as it is. A sparse one is kept as it is, and its
+        means are subtracted from every product.
     norm : float or None, default=None
         The Frobenius norm to scale the centred table to; None leaves its scale.
     """
@@ -25,12 +26,21 @@ class Centred:
         self.is_sparse = sp.issparse(X)
         self.shape: tuple[int, int] = X.shape
         self._mean, self._scatter = weighted_moments(X, np.ones(X.shape[0]))
-        self._X = self._without_full_columns(X) if self.is_sparse else X - self._mean
+        if self.is_sparse:
+            self._X = self._without_full_columns(X)
+        else:
+            self._X = X if self._is_centred(X) else X - self._mean
         if norm is not None:
             scale = norm / np.sqrt(self._scatter.sum())
             self._scatter = self._scatter * scale**2
             self._mean = self._mean * scale
             self._X = self._X * scale
+
+    def _is_centred(self, X: FloatArray) -> bool:
+        """Whether the means are no more than what rounding leaves of them."""
+        deviations = np.sqrt(self._scatter / self.shape[0])
+        rounding = np.finfo(np.float64).eps * np.sqrt(self.shape[0]) * deviations
+        return X.dtype == np.float64 and bool(np.all(np.abs(self._mean) <= rounding))
 
     def _without_full_columns(self, X: Matrix) -> Matrix:
         """A sparse X whose columns without a zero are centred for good.

@@ -1,0 +1,45 @@
+"""The public names, for type checkers and for the lazy loader, which reads them from here."""
+
+from .base import GraphSelector, Selector
+from .selectors.cufs import CUFS
+from .selectors.eufs import EUFS
+from .selectors.fsgmm import FSGMM
+from .selectors.jdlufs import JDLUFS
+from .selectors.jelsr import JELSR
+from .selectors.laplacian import LaplacianScore
+from .selectors.lda_km import LDAKM
+from .selectors.m3fs import M3FS
+from .selectors.mcfs import MCFS
+from .selectors.mrsf import MRSF
+from .selectors.pca_score import PCAScore
+from .selectors.random_subset import RandomSubset
+from .selectors.rufs import RUFS
+from .selectors.spec import SPEC
+from .selectors.track import TRACK
+from .selectors.udfs import UDFS
+from .selectors.variance import MaxVariance
+
+__version__: str
+
+__all__ = [
+    "CUFS",
+    "EUFS",
+    "FSGMM",
+    "JDLUFS",
+    "JELSR",
+    "LDAKM",
+    "M3FS",
+    "MCFS",
+    "MRSF",
+    "RUFS",
+    "SPEC",
+    "TRACK",
+    "UDFS",
+    "GraphSelector",
+    "LaplacianScore",
+    "MaxVariance",
+    "PCAScore",
+    "RandomSubset",
+    "Selector",
+    "__version__",
+]

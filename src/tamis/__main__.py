@@ -1,0 +1,6 @@
+"""``python -m tamis``."""
+
+from tamis.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Failures as the command line reports them: one line on standard error, and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn, TextIO
+
+import typer
+from typer.core import TyperGroup
+
+from tamis.cli._screen import one_line, printable, stderr
+
+__all__ = ["ARGUMENTS", "COMPUTATION", "INTERRUPTED", "USAGE", "CommandError", "Group", "reason"]
+
+COMPUTATION = 1
+USAGE = 2
+INTERRUPTED = 130
+
+# Where a context keeps the arguments of the command line.
+ARGUMENTS = "tamis.arguments"
+
+# What libraries tell programmers is of no use to somebody at a command line.
+_FOR_PROGRAMMERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
+
+
+class CommandError(Exception):
+    """What went wrong and what to do, in one line, with the exit code."""
+
+    def __init__(self, message: str, code: int = USAGE) -> None:
+        super().__init__(one_line(message))
+        self.code = code
+
+
+class Group(TyperGroup):
+    """The commands. However one of them fails, it says so in one line."""
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run a command and exit with its code."""
+        alone = settings.get("standalone_mode", True)
+        settings["standalone_mode"] = False
+        if not alone:
+            return super().main(*args, **settings)
+        try:
+            result = super().main(*args, **settings)
+        except Exception as error:
+            _report(error)
+        sys.exit(result if isinstance(result, int) else 0)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the arguments as they were given: reports quote them."""
+        ctx.meta[ARGUMENTS] = list(args)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command, with warnings as lines."""
+        with _warnings_as_lines():
+            try:
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+                return result
+            except KeyboardInterrupt:
+                raise CommandError("stopped; nothing was written.", INTERRUPTED) from None
+            except BrokenPipeError:
+                # The reader has seen enough, `tamis methods | head` for one. What is still in the
+                # buffer goes nowhere, instead of failing again when Python closes the stream.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return None
+
+
+def _report(error: Exception) -> NoReturn:
+    """Say what failed on standard error, and exit."""
+    if isinstance(error, CommandError):
+        message, code = str(error), error.code
+    elif isinstance(error, typer.TyperException):
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "tamis"
+        text = one_line(error.format_message())
+        stop = "" if text.endswith((".", "?")) else "."
+        message, code = f"{text}{stop} See `{command} --help`.", USAGE
+    elif isinstance(error, MemoryError):
+        message = (
+            f"not enough memory ({one_line(str(error)) or 'the system gave no more'}); use fewer "
+            "rows (--max-rows), or a method that needs less."
+        )
+        code = COMPUTATION
+    else:
+        message = (
+            f"{reason(error)}; this looks like a fault of tamis: TAMIS_TRACEBACK=1 shows where."
+        )
+        code = COMPUTATION
+    if os.environ.get("TAMIS_TRACEBACK"):
+        traceback.print_exception(error)
+    stderr().print(f"tamis: {printable(message)}", soft_wrap=True)
+    sys.exit(code)
+
+
+def reason(error: BaseException) -> str:
+    """The message of an error without its full stop, in one line; its kind if that tells more."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    text = one_line(str(error)).rstrip(".")
+    if not text:
+        return type(error).__name__
+    return (
+        text if isinstance(error, ValueError | LookupError) else f"{type(error).__name__}: {text}"
+    )
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Print warnings as lines on standard error, each once, without file names and code."""
+    said: set[str] = set()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        text = one_line(str(message))
+        if text not in said:
+            said.add(text)
+            stderr().print(f"warning: {printable(text)}", soft_wrap=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for category in _FOR_PROGRAMMERS:
+            warnings.simplefilter("ignore", category)
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,132 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated, Any
+
+import typer
+
+from tamis.cli._failures import CommandError
+
+__all__ = [
+    "AsJson",
+    "File",
+    "Format",
+    "Ids",
+    "Jobs",
+    "Key",
+    "Labels",
+    "MaxRows",
+    "Number",
+    "Seed",
+    "close_to",
+    "number_to_keep",
+    "read_number",
+]
+
+# Of a table so wide that a tenth is more than this, this many columns are kept by default.
+MOST_BY_DEFAULT = 100
+FEWEST_BY_DEFAULT = 10
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A table: samples in rows, numbers in columns. Or a registered data set, as "
+        "dataset:NAME (see tamis datasets).",
+        show_default=False,
+    ),
+]
+Number = Annotated[
+    str | None,
+    typer.Option(
+        "-k",
+        "--number",
+        metavar="N",
+        help="How many columns to keep: a number, or a fraction such as 0.2 or 20%.",
+        show_default="a tenth of the columns, 10 to 100, at most half",
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="A column of labels: set aside, never used for the selection."
+    ),
+]
+Ids = Annotated[
+    str | None,
+    typer.Option("--id", metavar="COLUMN", help="A column that names the samples: set aside."),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The format of FILE, where its name does not tell."),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The array in FILE, where it holds several (.npz, .mat)."),
+]
+MaxRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=2,
+        help="Rank on at most so many rows, drawn at random.",
+        show_default="all; 20,000 for methods that compare every row with every other",
+    ),
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seeds whatever is random.")]
+Jobs = Annotated[int, typer.Option(metavar="N", help="Processes or threads; -1 uses every core.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+
+
+def read_number(text: str | None) -> int | float | None:
+    """What -k says: a count, or a fraction."""
+    if text is None:
+        return None
+    try:
+        if text.endswith("%"):
+            value: int | float = float(text[:-1]) / 100
+        else:
+            value = float(text) if "." in text or "e" in text.lower() else int(text)
+    except ValueError:
+        raise CommandError(
+            f"-k {text} is not a number; give how many columns to keep, or a fraction such as 0.2."
+        ) from None
+    if isinstance(value, float) and not 0 < value <= 1:
+        raise CommandError(
+            f"-k {text} is not a fraction above 0 and up to 1; 0.2 and 20% keep a fifth."
+        )
+    if value < 1 and isinstance(value, int):
+        raise CommandError(f"-k {text} keeps nothing; give a number from 1 on.")
+    return value
+
+
+def number_to_keep(wanted: int | float | None, n_columns: int, source: str) -> tuple[int, str]:
+    """How many columns are kept, and in words why so many."""
+    if isinstance(wanted, float):
+        return max(1, int(wanted * n_columns)), f"{wanted:.4g} of the columns, as asked for"
+    if wanted is not None:
+        if wanted > n_columns:
+            raise CommandError(
+                f"-k {wanted} is more than the {n_columns} columns of {source}; use a number from "
+                f"1 to {n_columns}."
+            )
+        return wanted, "as asked for"
+    half = max(1, n_columns // 2)
+    number = min(max(n_columns // 10, FEWEST_BY_DEFAULT), MOST_BY_DEFAULT, half)
+    if number == half:
+        why = "half of the columns"
+    elif number == MOST_BY_DEFAULT:
+        why = f"the most that is kept unasked, {MOST_BY_DEFAULT}"
+    elif number == FEWEST_BY_DEFAULT:
+        why = f"the fewest that is kept of a table with 20 columns or more, {FEWEST_BY_DEFAULT}"
+    else:
+        why = "a tenth of the columns"
+    return number, f"{why}; -k sets another number"
+
+
+def close_to(name: str, names: Any) -> str:
+    """A hint for a name that does not exist: " (did you mean …?)", or nothing."""
+    near = difflib.get_close_matches(name, list(names), n=3)
+    return f" (did you mean {' or '.join(near)}?)" if near else ""

@@ -1,0 +1,137 @@
+"""What the commands print: rich on a terminal, plain when piped, JSON when asked for."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = [
+    "one_line",
+    "print_json",
+    "print_table",
+    "print_text",
+    "printable",
+    "stderr",
+    "stdout",
+    "working",
+]
+
+# A pipe has no width: no line is broken or cut.
+_PIPE_WIDTH = 100_000
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space, line breaks too, as one space."""
+    return " ".join(text.split())
+
+
+def printable(text: str) -> str:
+    """The text with escape sequences and other control characters made visible.
+
+    Column names come from files: they must not move the cursor or change colours.
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def stdout() -> Console:
+    """The console of results."""
+    return _console(sys.stdout.isatty(), stderr=False)
+
+
+def stderr() -> Console:
+    """The console of progress, warnings and failures."""
+    return _console(sys.stderr.isatty(), stderr=True)
+
+
+def _console(terminal: bool, stderr: bool) -> Console:
+    from rich.console import Console
+
+    return Console(
+        stderr=stderr,
+        width=None if terminal else _PIPE_WIDTH,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def print_text(text: str, style: str | None = None) -> None:
+    """Print a line of the result, whole, whatever the width."""
+    stdout().print(printable(text), style=style, soft_wrap=not sys.stdout.isatty())
+
+
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
+) -> None:
+    """Print a table: with a rule under the header on a terminal, aligned by spaces when piped.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The header.
+    rows : iterable of sequences of str
+    right : sequence of str
+        Columns that are set flush right: numbers.
+    """
+    console = stdout()
+    cells = [[printable(cell) for cell in row] for row in rows]
+    if not console.is_terminal:
+        _print_plain(columns, cells, right)
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    for name in columns:
+        table.add_column(Text(name), justify="right" if name in right else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(table)
+
+
+def _print_plain(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str]
+) -> None:
+    """Columns as wide as they need be, two spaces between them, nothing at the ends of lines."""
+    from rich.cells import cell_len, set_cell_size
+
+    lines = [columns, *rows]
+    widths = [max(cell_len(line[i]) for line in lines) for i in range(len(columns))]
+    for line in lines:
+        padded = [
+            " " * (width - cell_len(cell)) + cell if name in right else set_cell_size(cell, width)
+            for name, cell, width in zip(columns, line, widths, strict=True)
+        ]
+        print("  ".join(padded).rstrip())
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON, and nothing else."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, default=_plain, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of numpy, paths, and mappings that only look like a dict."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "items"):
+        return dict(value)
+    return str(value)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal that something is under way; nothing when piped."""
+    console = stderr()
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(f"{what} …"):
+        yield

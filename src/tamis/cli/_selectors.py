@@ -1,0 +1,100 @@
+"""Selectors from what options say, and their fits, with failures in words of the command line."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tamis.cli._failures import COMPUTATION, CommandError, reason
+from tamis.cli._options import close_to
+from tamis.cli.methods import NOT_PARAMETERS
+
+if TYPE_CHECKING:
+    from tamis._typing import Matrix
+    from tamis.base import Selector
+    from tamis.registry import Method
+
+__all__ = ["fit", "make_selector", "read_parameters"]
+
+_WORDS = {"none": None, "true": True, "false": False}
+
+
+def read_parameters(
+    method: Method, settings: Sequence[str], clusters: int | None
+) -> dict[str, Any]:
+    """What --param and --clusters set, by name."""
+    known = [
+        name for name in inspect.signature(method.selector).parameters if name not in NOT_PARAMETERS
+    ]
+    values: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = (part.strip() for part in setting.partition("="))
+        if not equals or not name:
+            raise CommandError(
+                f"--param {setting} is not NAME=VALUE; for example --param alpha=0.3."
+            )
+        if name not in known:
+            raise CommandError(
+                f"{method.name} has no parameter {name!r}{close_to(name, known)}; "
+                f"`tamis methods {method.name}` lists them."
+            )
+        if name in values:
+            raise CommandError(f"--param sets {name} twice; set it once.")
+        values[name] = _read_value(text)
+    if clusters is not None:
+        # JELSR calls the same number the components of its embedding.
+        name = next((name for name in ("n_clusters", "n_components") if name in known), "")
+        if not name:
+            raise CommandError(f"{method.name} knows no clusters; leave out --clusters.")
+        if name in values:
+            raise CommandError(f"--clusters and --param {name} set the same; leave one out.")
+        values[name] = clusters
+    return values
+
+
+def _read_value(text: str) -> Any:
+    """A number, a truth value, none, or the text itself."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def make_selector(
+    method: Method, parameters: dict[str, Any], *, seed: int, jobs: int, verbose: bool
+) -> Selector:
+    """The selector, its parameters checked."""
+    model = method.selector(**parameters)
+    shared = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}
+    model.set_params(**{k: v for k, v in shared.items() if k in model.get_params()})
+    try:
+        model._validate_params()
+    except ValueError as error:
+        raise CommandError(
+            f"{reason(error)}; parameters are set with --param NAME=VALUE."
+        ) from None
+    return model
+
+
+def fit(model: Selector, X: Matrix, source: str) -> None:
+    """Rank the columns of X."""
+    import numpy as np
+
+    try:
+        model.fit(X)
+    except (np.linalg.LinAlgError, ArithmeticError, RuntimeError) as error:
+        raise CommandError(
+            f"{type(model).__name__} failed on {source}: {reason(error)}; try other parameters or "
+            "another scaling.",
+            COMPUTATION,
+        ) from error
+    except ValueError as error:
+        text = reason(error)
+        hint = ""
+        if any(f"{name}=" in text for name in model.get_params()):
+            hint = " (parameters are set with --param NAME=VALUE)"
+        raise CommandError(f"{source}: {text}{hint}.") from error

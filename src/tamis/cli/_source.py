@@ -1,0 +1,130 @@
+"""The table that a command works on: a file, or a registered data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tamis.cli._failures import CommandError, reason
+from tamis.cli._screen import working
+
+if TYPE_CHECKING:
+    from tamis.io import Table
+
+__all__ = ["Source", "read_source"]
+
+_REGISTERED = "dataset:"
+
+
+@dataclass
+class Source:
+    """A table, and how to get it once more.
+
+    Attributes
+    ----------
+    name : str
+        As the user gave it.
+    table : Table
+    read : callable
+        Reads the table anew.
+    """
+
+    name: str
+    table: Table
+    read: Callable[[], Table]
+
+    def reread(self) -> None:
+        """Read the table once more; the old one is let go of first."""
+        self.table = replace(self.table, X=None)
+        self.table = self.read()
+
+    def describe(self) -> str:
+        """Name and size, and which columns are set aside."""
+        import scipy.sparse as sp
+
+        n_samples, n_columns = self.table.X.shape
+        text = f"{self.name}: {n_samples:,} samples × {n_columns:,} columns"
+        if sp.issparse(self.table.X):
+            share = self.table.X.nnz / (n_samples * n_columns)
+            text += f", sparse ({share:.2%} stored)"
+        aside = [
+            what
+            for what, values in (("labels", self.table.labels), ("ids", self.table.ids))
+            if values is not None
+        ]
+        return text + (f"; {' and '.join(aside)} set aside" if aside else "") + "."
+
+
+def read_source(
+    file: str,
+    *,
+    labels: str | None = None,
+    ids: str | None = None,
+    format: str | None = None,
+    key: str | None = None,
+) -> Source:
+    """Read a file or a registered set; a failure says in one line why that cannot be done."""
+
+    def read() -> Table:
+        from tamis import io
+
+        try:
+            return io.read(file, labels=labels, ids=ids, format=format, key=key)
+        except io.TableError as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"cannot read {file}: {reason(error)}.") from None
+
+    if file.startswith(_REGISTERED):
+        name = file.removeprefix(_REGISTERED)
+        for option, value in (
+            ("--labels", labels),
+            ("--id", ids),
+            ("--format", format),
+            ("--key", key),
+        ):
+            if value is not None:
+                raise CommandError(f"{file} is a registered data set: leave out {option}.")
+        return _checked(Source(file, _registered(name), lambda: _registered(name)))
+    with working(f"reading {file}"):
+        return _checked(Source(file, read(), read))
+
+
+def _registered(name: str) -> Table:
+    import numpy as np
+
+    from tamis import datasets
+    from tamis.io import Table
+
+    try:
+        with working(f"loading {name}"):
+            data = datasets.load(name)
+    except datasets.DatasetError as error:
+        raise CommandError(str(error)) from None
+    shape = data.image_shape
+    if shape is not None and data.entry.image_order == "F":
+        shape = shape[::-1]  # read by rows, a picture that runs by columns lies on its side
+    names = np.array([f"x{column}" for column in range(data.X.shape[1])])
+    return Table(
+        X=data.X,
+        feature_names=names,
+        labels=data.y,
+        ids=None,
+        path=None,
+        format="csv",
+        image_shape=shape,
+    )
+
+
+def _checked(source: Source) -> Source:
+    """The source, if there is something to choose from in it."""
+    n_samples, n_columns = source.table.X.shape
+    if n_samples < 2:
+        rows = "no rows" if n_samples == 0 else "a single row"
+        raise CommandError(
+            f"{source.name} has {rows}; columns are compared over at least two samples."
+        )
+    if n_columns == 0:
+        raise CommandError(f"{source.name} has no columns of numbers to choose from.")
+    return source

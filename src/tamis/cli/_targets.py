@@ -1,0 +1,94 @@
+"""The files that a command writes: checked before the work, and all written or none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tamis.cli._failures import CommandError, reason
+
+__all__ = ["check_folder", "check_targets", "write_all"]
+
+
+def check_targets(targets: Mapping[str, Path | None], source: Path | None) -> dict[str, Path]:
+    """The files to write, by the option that names them, after everything that can be checked.
+
+    Parameters
+    ----------
+    targets : mapping of option to path
+        None where an option is not given.
+    source : Path or None
+        The input, which is never written over.
+    """
+    checked: dict[str, Path] = {}
+    for option, path in targets.items():
+        if path is None:
+            continue
+        check_folder(path.absolute().parent, option)
+        if source is not None and _same(path, source):
+            raise CommandError(f"{option} {path} is the input; name another file.")
+        for other, taken in checked.items():
+            if _same(path, taken):
+                raise CommandError(f"{option} and {other} name the same file, {path}; name two.")
+        if path.is_dir() and path.suffix != ".zarr":
+            raise CommandError(f"{option} {path} is a folder; name a file in it.")
+        checked[option] = path
+    return checked
+
+
+def check_folder(folder: Path, option: str) -> None:
+    """Refuse a folder that is not there, or cannot be written to."""
+    if not folder.exists():
+        raise CommandError(
+            f"the folder {folder} of {option} does not exist; create it, or name another."
+        )
+    if not folder.is_dir():
+        raise CommandError(f"{folder}, of {option}, is not a folder; name another.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise CommandError(f"the folder {folder} of {option} cannot be written to; name another.")
+
+
+def _same(first: Path, second: Path) -> bool:
+    if first.exists() and second.exists():
+        return first.samefile(second)
+    return first.resolve() == second.resolve()
+
+
+def write_all(writers: Mapping[Path, Callable[[Path], None]]) -> None:
+    """Write every file beside its place first, and move all there when all are whole.
+
+    Whatever fails, the folders are left as they were.
+    """
+    staged: dict[Path, Path] = {}
+    stages: list[Path] = []
+    target, path = Path(), Path()
+    try:
+        for target, write in writers.items():
+            real = Path(os.path.realpath(target))  # a link stays a link, its file is replaced
+            if real.exists() and not (real.is_file() or real.is_dir()):
+                write(target)  # a device, such as /dev/stdout
+                continue
+            stages.append(Path(tempfile.mkdtemp(prefix=".tamis-", dir=real.parent)))
+            path = staged[real] = stages[-1] / real.name
+            write(path)
+            if real.is_file():
+                path.chmod(stat.S_IMODE(real.stat().st_mode))
+        for target, path in staged.items():
+            if target.is_dir():
+                os.replace(target, path.parent / "replaced")  # a folder cannot be replaced by one
+            os.replace(path, target)
+    except OSError as error:
+        raise CommandError(
+            f"cannot write {target}: {reason(error)}; make room, or write elsewhere. Nothing was "
+            "written."
+        ) from error
+    except ValueError as error:
+        text = reason(error).replace(str(path), str(target)).removesuffix(". Nothing was written")
+        raise CommandError(f"{text}. Nothing was written.") from error
+    finally:
+        for stage in stages:
+            shutil.rmtree(stage, ignore_errors=True)

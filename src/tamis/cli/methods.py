@@ -1,0 +1,153 @@
+"""``tamis methods``: what there is, for what, at what cost."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tamis.cli._failures import CommandError
+from tamis.cli._options import AsJson, close_to
+from tamis.cli._screen import one_line, print_json, print_table, print_text
+
+if TYPE_CHECKING:
+    from tamis.registry import Method
+
+__all__ = ["find_method", "method_names", "methods"]
+
+
+def method_names(incomplete: str) -> list[str]:
+    """The names that begin so, for the completion of the shell."""
+    from tamis.registry import METHODS
+
+    return [name for name in METHODS if name.startswith(incomplete)]
+
+
+def methods(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="One method, in detail.",
+            autocompletion=method_names,
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the methods, or show one with its parameters.
+
+    For example:
+      tamis methods
+      tamis methods udfs
+      tamis methods --json
+    """
+    from tamis.registry import METHODS, RECOMMENDED, RECOMMENDED_BECAUSE
+
+    if name is not None:
+        _print_one(find_method(name), as_json)
+        return
+    if as_json:
+        print_json([_described(method) for method in METHODS.values()])
+        return
+    print_table(
+        ("name", "family", "keeps", "cost", "reference"),
+        [(m.name, m.family, m.prefers, m.cost, m.reference or "–") for m in METHODS.values()],
+    )
+    print_text("")
+    print_text("n samples, d columns, k neighbours, c clusters. `tamis methods NAME` shows one.")
+    print_text(f"Unless told otherwise tamis uses {RECOMMENDED}: {RECOMMENDED_BECAUSE}.")
+
+
+def find_method(name: str) -> Method:
+    """The method of that name, in any case and with - for _; a failure that names close ones."""
+    from tamis.registry import METHODS
+
+    found = METHODS.get(name.lower().replace("-", "_"))
+    if found is None:
+        raise CommandError(
+            f"there is no method {name!r}{close_to(name, METHODS)}; `tamis methods` lists them."
+        )
+    return found
+
+
+def _described(method: Method) -> dict[str, Any]:
+    from tamis.registry import RECOMMENDED
+
+    return {
+        "name": method.name,
+        "class": method.selector.__name__,
+        "family": method.family,
+        "keeps": method.prefers,
+        "cost": method.cost,
+        "reference": method.reference or None,
+        "scaling": method.scaling,
+        "recommended": method.name == RECOMMENDED,
+        "parameters": {
+            name: {"default": default, "about": about, "try": method.tune.get(name)}
+            for name, default, about in _parameters(method)
+        },
+    }
+
+
+def _print_one(method: Method, as_json: bool) -> None:
+    if as_json:
+        print_json(_described(method))
+        return
+    summary = (inspect.getdoc(method.selector) or "").split("\n\n")[0]
+    print_text(f"{method.name} ({method.selector.__name__})", style="bold")
+    print_text(one_line(summary))
+    print_text("")
+    print_text(f"keeps       {method.prefers}")
+    print_text(f"family      {method.family}")
+    print_text(f"cost        {method.cost}")
+    print_text(f"reference   {method.reference or '–'}")
+    print_text(f"scaling     {method.scaling}, unless --scale says otherwise")
+    print_text("")
+    print_table(
+        ("parameter", "default", "worth trying", "meaning"),
+        [
+            (name, repr(default), ", ".join(map(repr, method.tune.get(name, ()))), about)
+            for name, default, about in _parameters(method)
+        ],
+    )
+    print_text("")
+    print_text(f"Example: tamis select data.csv --method {method.name}{_example(method)}")
+
+
+def _parameters(method: Method) -> list[tuple[str, Any, str]]:
+    """Name, default and meaning of what --param can set."""
+    about = _documented_parameters(method.selector)
+    return [
+        (name, parameter.default, about.get(name, ""))
+        for name, parameter in inspect.signature(method.selector).parameters.items()
+        if name not in NOT_PARAMETERS
+    ]
+
+
+# Set by options of their own, or only of use in Python.
+NOT_PARAMETERS = ("n_features_to_select", "affinity", "random_state", "n_jobs", "verbose")
+
+
+def _documented_parameters(cls: type) -> dict[str, str]:
+    """The meaning of each parameter, from the numpydoc section of the class."""
+    text = inspect.getdoc(cls) or ""
+    section = re.search(r"Parameters\n-+\n(.*?)\n\n\w+\n-+\n", text, re.DOTALL)
+    meaning: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\w)", section[1] if section else ""):
+        head, _, body = entry.partition("\n")
+        for name in head.partition(" : ")[0].split(", "):
+            meaning[name] = one_line(re.sub(r":\w+:`~?([^`]+)`|`+", r"\1", body))
+    return meaning
+
+
+def _example(method: Method) -> str:
+    """A parameter set to a value that is worth trying."""
+    for name, values in method.tune.items():
+        default = inspect.signature(method.selector).parameters[name].default
+        for value in values:
+            if value != default and value is not None:
+                return f" --param {name}={value}"
+    return ""

@@ -1,0 +1,124 @@
+"""``tamis methods``, ``datasets``, ``bench`` without a run, and help."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tamis import __version__, datasets
+from tamis.cli import app
+from tamis.evaluation import experiments
+from tamis.registry import METHODS, RECOMMENDED
+
+COMMANDS = ("select", "compare", "bench", "methods", "datasets")
+
+
+def test_every_method_is_listed(run):
+    result = run("methods")
+    assert result.exit_code == 0
+    first_words = [line.split(" ")[0] for line in result.stdout.splitlines() if line]
+    assert first_words[1 : len(METHODS) + 1] == list(METHODS)
+    assert f"uses {RECOMMENDED}: " in result.stdout
+    assert all(line == line.rstrip() for line in result.stdout.splitlines())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_in_detail(run, name):
+    method = METHODS[name]
+    text = run("methods", name).stdout
+    for part in (method.prefers, method.cost, method.reference, method.selector.__name__):
+        assert part in text
+    found = json.loads(run("methods", name, "--json").stdout)
+    own = {"n_features_to_select", "affinity", "random_state", "n_jobs", "verbose"}
+    assert set(found["parameters"]) == set(method.selector().get_params()) - own
+    for parameter, entry in found["parameters"].items():
+        assert entry["default"] == method.selector().get_params()[parameter]
+        assert parameter in text
+    assert found["recommended"] == (name == RECOMMENDED)
+
+
+def test_parameters_are_explained(run):
+    found = json.loads(run("methods", "mrsf", "--json").stdout)["parameters"]
+    assert found["alpha"]["about"].startswith("The penalty, as a fraction")
+    assert "`" not in found["weights"]["about"]
+    assert found["alpha"]["try"] == [0.2, 0.3, 0.4, 0.5, 0.6]
+
+
+def test_methods_as_json(run):
+    found = json.loads(run("methods", "--json").stdout)
+    assert [entry["name"] for entry in found] == list(METHODS)
+
+
+def test_every_data_set_is_listed_with_where_it_is(run):
+    result = run("datasets")
+    assert result.exit_code == 0
+    rows = {line.split(" ")[0]: line for line in result.stdout.splitlines() if line}
+    assert set(datasets.names()) <= set(rows)
+    assert " yes " in rows["digits"]
+    assert " no " in rows["xm2vts"]
+    found = json.loads(run("datasets", "--json").stdout)
+    present = [entry["name"] for entry in found if entry["present"]]
+    assert present == list(datasets.present())
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("digits", "at hand   yes"),
+        ("Digits", "8 × 8 pixels"),
+        ("xm2vts", "at hand   no; put xm2vts"),
+        ("usps", "at hand   no; it is downloaded when first used"),
+        ("letter_ab", "at hand   no; it is made of letter"),
+    ],
+)
+def test_a_data_set_in_detail(run, monkeypatch, tmp_path, name, said):
+    monkeypatch.setenv("TAMIS_CACHE", str(tmp_path / "cache"))
+    assert said in run("datasets", name).stdout
+    assert json.loads(run("datasets", name, "--json").stdout)["name"] == name.lower()
+
+
+def test_the_experiments_are_listed(run):
+    text = run("bench").stdout
+    found = json.loads(run("bench", "--json").stdout)
+    assert [entry["name"] for entry in found] == list(experiments.names())
+    for entry in found:
+        assert entry["name"] in text
+        assert all(dataset in text for dataset in entry["sets"])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(run, command):
+    for option in ("--help", "-h"):
+        result = run(command, option)
+        assert result.exit_code == 0
+        assert f"tamis {command}" in result.stdout.split("For example:")[1]
+        assert "--json" in result.stdout
+    assert command in run("--help").stdout
+
+
+def test_the_version(run):
+    assert run("--version").stdout == f"tamis {__version__}\n"
+
+
+def test_no_arguments_show_the_help(run):
+    assert "For example:" in run().output
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("tamis sel", {"select"}),
+        ("tamis methods mr", {"mrsf"}),
+        ("tamis select data.csv --method lap", {"laplacian_score"}),
+        ("tamis datasets iri", {"iris", "iris_noise"}),
+        ("tamis bench jel", {"jelsr"}),
+    ],
+)
+def test_the_shell_completes(words, wanted, monkeypatch, capsys):
+    monkeypatch.setenv("_TAMIS_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    with pytest.raises(SystemExit):
+        app(prog_name="tamis")
+    assert set(capsys.readouterr().out.split()) == wanted

@@ -1,0 +1,171 @@
+"""The command line as a process of its own: pipes, signals, limits, imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+# Interrupts itself when three methods are done, as Ctrl-C in that moment would.
+INTERRUPTED = """
+import os, signal
+from tamis.evaluation.journal import Journal
+
+append = Journal.append
+
+def append_and_stop(self, record):
+    append(self, record)
+    if len(self.records) == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+
+Journal.append = append_and_stop
+from tamis.cli import main
+main()
+"""
+COMPARE = ("compare", "wine.csv", "--labels", "cultivar", "-m", "mcfs,mrsf,udfs", "--repeats", "2")
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    for name in ("FORCE_COLOR", "TAMIS_TRACEBACK", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    return {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+@pytest.fixture
+def process(wine_csv, tmp_path, environment):
+    def process(*arguments, code="from tamis.cli import main; main()", **options):
+        return subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, **options,
+        )  # fmt: skip
+
+    return process
+
+
+def test_nothing_heavy_is_imported_for_help(process):
+    code = (
+        "import sys, tamis.cli\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib', 'rich.markdown'}\n"
+        "print(sorted(heavy.intersection(sys.modules)))"
+    )
+    assert process(code=code).stdout == "[]\n"
+
+
+def test_piped_output_is_plain_and_quiet(process):
+    result = process("select", "wine.csv", "--labels", "cultivar")
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert "\x1b" not in result.stdout
+    assert "flavanoids" in result.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_gets_colours(wine_csv, tmp_path, environment):
+    import pty
+
+    parent, child = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tamis", "methods", "udfs"],
+        stdin=child, stdout=child, stderr=child, env={**environment, "TERM": "xterm-256color"},
+    )  # fmt: skip
+    os.close(child)
+    shown = b""
+    while True:
+        try:
+            part = os.read(parent, 4096)
+        except OSError:  # Linux tells the end of a terminal so
+            break
+        if not part:
+            break
+        shown += part
+    os.close(parent)
+    assert running.wait() == 0
+    assert b"\x1b[1m" in shown
+    assert "──".encode() in shown
+
+
+def test_a_reader_that_leaves_early_is_no_failure(process, tmp_path):
+    code = (
+        "import os, sys\n"
+        "reader, writer = os.pipe()\n"
+        "os.close(reader)\n"
+        "os.dup2(writer, 1)\n"
+        "from tamis.cli import main\n"
+        "main()"
+    )
+    result = process("methods", code=code)
+    assert result.returncode == 0
+    assert result.stderr == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_an_interrupted_comparison_goes_on_where_it_was(process, run, tmp_path):
+    stopped = process(*COMPARE, "-o", "kept", code=INTERRUPTED)
+    assert stopped.returncode == 130
+    (line,) = stopped.stderr.splitlines()
+    assert line == (
+        "tamis: stopped after 3 of 5 methods; they are kept in kept, and the same command goes on "
+        "from there."
+    )
+    journal = tmp_path / "kept" / "results.jsonl"
+    first = journal.read_text()
+    assert len(first.splitlines()) == 4
+    finished = run(*COMPARE, "-o", "kept", "--json")
+    assert finished.exit_code == 0
+    assert journal.read_text().startswith(first)
+    whole = json.loads(run(*COMPARE, "--json").stdout)["methods"]
+    found = json.loads(finished.stdout)["methods"]
+    for line in (*whole, *found):
+        del line["fit_seconds"]
+    assert found == whole
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_ctrl_c_from_outside(wine_csv, tmp_path, environment):
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tamis", "compare", "wine.csv", "--labels", "cultivar"],
+        cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert running.stdout.readline().startswith("wine.csv: ")
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate()
+    assert running.returncode == 130
+    (line,) = said.splitlines()
+    assert line.startswith("tamis: stopped")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("select", "wine.csv", "--ranking", "ranking.json", "-o", "kept.csv"),
+        ("select", "wine.csv", "--report", "report.html"),
+    ],
+)
+def test_a_folder_that_takes_no_more(process, tmp_path, arguments):
+    import resource
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+
+    before = sorted(tmp_path.iterdir())
+    result = process(*arguments, preexec_fn=limit)
+    assert result.returncode == 2, result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("tamis: ")
+    assert line.endswith("Nothing was written.")
+    assert arguments[3] in line
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_module_is_the_command(process, tmp_path, environment):
+    result = subprocess.run(
+        [sys.executable, "-m", "tamis", "--version"],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert result.stdout.startswith("tamis ")

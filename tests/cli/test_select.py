@@ -1,0 +1,248 @@
+"""``tamis select``: the selection of the Python interface, in files and on the screen."""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_iris
+from sklearn.preprocessing import StandardScaler
+
+from tamis import MRSF, UDFS, LaplacianScore, MaxVariance, RandomSubset, io
+from tamis.registry import RECOMMENDED, RECOMMENDED_BECAUSE
+
+
+def kept_columns(result):
+    assert result.exit_code == 0, result.output
+    return [entry["name"] for entry in json.loads(result.stdout)["kept"]]
+
+
+def best(selector, frame):
+    """What the Python interface keeps of a frame, the best first."""
+    names = np.array(frame.columns)
+    order = np.argsort(selector.fit(frame).ranking_)
+    return list(names[order][: selector.get_support().sum()])
+
+
+def standardised(frame):
+    return StandardScaler().set_output(transform="pandas").fit_transform(frame)
+
+
+def test_the_default_is_the_recommended_method_on_standardised_columns(run, wine, wine_csv):
+    result = run("select", wine_csv, "--labels", "cultivar", "-k", 5)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "178 samples × 13 columns; labels set aside." in result.stdout
+    assert "Columns standardised" in result.stdout
+    assert f"Method: {RECOMMENDED}, {RECOMMENDED_BECAUSE}." in result.stdout
+    rows = re.findall(r"^ +\d+ +\d+  (\S+) +\S+$", result.stdout, re.MULTILINE)
+    assert rows == best(MRSF(5), standardised(wine.drop(columns="cultivar")))
+
+
+@pytest.mark.parametrize(
+    ("options", "selector"),
+    [
+        (
+            ("-m", "udfs", "--param", "gamma=0.01", "--clusters", 3),
+            UDFS(4, gamma=0.01, n_clusters=3),
+        ),
+        (
+            ("-m", "laplacian-score", "--param", "weights=binary"),
+            LaplacianScore(4, weights="binary"),
+        ),
+        (("-m", "laplacian_score", "--param", "bandwidth=none"), LaplacianScore(4)),
+        (("-m", "random_subset", "--seed", 7), RandomSubset(4, random_state=7)),
+    ],
+)
+def test_the_selection_is_that_of_the_python_interface(run, wine, wine_csv, options, selector):
+    X = standardised(wine.drop(columns="cultivar"))
+    result = run("select", wine_csv, "--labels", "cultivar", "-k", 4, "--json", *options)
+    assert kept_columns(result) == best(selector, X)
+
+
+def test_max_variance_is_not_given_columns_of_one_variance(run, wine, wine_csv):
+    result = run(
+        "select", wine_csv, "--labels", "cultivar", "-k", 2, "-m", "max_variance", "--json"
+    )
+    assert kept_columns(result) == best(MaxVariance(2), wine.drop(columns="cultivar"))
+    assert json.loads(result.stdout)["scaling"] == "none"
+
+
+@pytest.mark.parametrize("scale", ["none", "unit", "columns", "standard"])
+def test_scaling_in_place_is_that_of_the_evaluation(run, wine, wine_csv, scale):
+    from tamis.evaluation.preparation import scaled
+
+    frame = wine.drop(columns="cultivar")
+    X = pd.DataFrame(scaled(frame.to_numpy(), scale), columns=frame.columns)
+    result = run("select", wine_csv, "--labels", "cultivar", "-k", 4, "--scale", scale, "--json")
+    assert kept_columns(result) == best(MRSF(4), X)
+
+
+def test_a_file_that_is_written_holds_the_selected_columns_as_they_were(
+    run, wine, wine_csv, tmp_path
+):
+    result = run(
+        "select", wine_csv, "--labels", "cultivar", "-k", 4, "-o", "kept.parquet",
+        "--ranking", "ranking.csv", "--report", "report.html",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    for name in ("kept.parquet", "ranking.csv", "report.html"):
+        assert f"Wrote {name}" in result.stdout
+    wanted = best(MRSF(4), standardised(wine.drop(columns="cultivar")))
+    kept = pd.read_parquet(tmp_path / "kept.parquet")
+    assert set(kept.columns) == {*wanted, "cultivar"}
+    pd.testing.assert_frame_equal(kept, wine[kept.columns], check_dtype=False)
+    ranking = pd.read_csv(tmp_path / "ranking.csv")
+    assert list(ranking.feature[:4]) == wanted
+    assert list(ranking["rank"]) == list(range(1, 14))
+    page = (tmp_path / "report.html").read_text()
+    assert wanted[0] in page
+    assert "tamis select" in page
+
+
+def test_files_that_are_there_are_replaced_whole(run, wine_csv, tmp_path):
+    (tmp_path / "kept.csv").write_text("old")
+    (tmp_path / "kept.csv").chmod(0o640)
+    (tmp_path / "link.csv").symlink_to("kept.csv")
+    assert run("select", wine_csv, "-k", 2, "-o", "link.csv").exit_code == 0
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "kept.csv").stat().st_mode & 0o777 == 0o640
+    assert len((tmp_path / "kept.csv").read_text().splitlines()) == 179
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.csv", "link.csv", "wine.csv"]
+
+
+def test_sparse_tables_are_scaled_without_centring(run, tmp_path):
+    counts = sp.random_array((80, 30), density=0.2, rng=np.random.default_rng(0), format="csr")
+    np.savez(
+        tmp_path / "counts.npz",
+        X_data=counts.data, X_indices=counts.indices, X_indptr=counts.indptr, X_shape=counts.shape,
+    )  # fmt: skip
+    result = run("select", "counts.npz", "-k", 3, "--json")
+    expected = MRSF(3).fit(StandardScaler(with_mean=False).fit_transform(counts))
+    columns = [entry["column"] for entry in json.loads(result.stdout)["kept"]]
+    assert columns == list(np.argsort(expected.ranking_)[:3])
+    said = run("select", "counts.npz").stdout
+    assert "not centred: the table stays sparse" in said
+    assert "sparse (20.00% stored)" in said
+
+
+def test_whole_numbers_are_scaled_in_a_table_of_their_own(run, tmp_path):
+    whole = np.random.default_rng(0).integers(0, 100, size=(50, 12))
+    np.save(tmp_path / "whole.npy", whole)
+    result = run("select", "whole.npy", "-k", 3, "-o", "kept.npy", "--json")
+    columns = sorted(entry["column"] for entry in json.loads(result.stdout)["kept"])
+    np.testing.assert_array_equal(np.load(tmp_path / "kept.npy"), whole[:, columns])
+
+
+def test_single_precision_is_scaled_in_place(run, tmp_path, blobs):
+    X = blobs.to_numpy(np.float32)
+    np.save(tmp_path / "single.npy", X)
+    result = run("select", "single.npy", "-k", 4, "-o", "kept.npy", "--json")
+    columns = [entry["column"] for entry in json.loads(result.stdout)["kept"]]
+    expected = MRSF(4).fit(StandardScaler().fit_transform(X))
+    assert columns == list(np.argsort(expected.ranking_)[:4])
+    np.testing.assert_array_equal(np.load(tmp_path / "kept.npy"), X[:, sorted(columns)])
+
+
+def test_a_long_table_is_ranked_on_some_of_its_rows_and_written_whole(run, blobs, tmp_path):
+    blobs.to_csv(tmp_path / "blobs.csv", index=False)
+    result = run("select", "blobs.csv", "-k", 4, "--max-rows", 30, "-o", "kept.csv")
+    assert "Ranked on 30 of the 60 rows, drawn at random, as --max-rows says" in result.stdout
+    kept = pd.read_csv(tmp_path / "kept.csv")
+    pd.testing.assert_frame_equal(kept, blobs[kept.columns])
+
+
+def test_methods_that_compare_each_row_with_each_take_some_rows_by_themselves(
+    run, monkeypatch, blobs, tmp_path
+):
+    monkeypatch.setattr("tamis.cli._preparation.NEIGHBOR_ROWS", 25)
+    blobs.to_csv(tmp_path / "blobs.csv", index=False)
+    result = json.loads(run("select", "blobs.csv", "--json").stdout)
+    assert result["n_rows_used"] == 25
+    result = json.loads(run("select", "blobs.csv", "-m", "pca_score", "--json").stdout)
+    assert result["n_rows_used"] == 60
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "n_kept"), [(2, 1), (13, 6), (20, 10), (40, 10), (150, 15), (3000, 100)]
+)
+def test_how_many_are_kept_by_default(n_columns, n_kept):
+    from tamis.cli._options import number_to_keep
+
+    number, why = number_to_keep(None, n_columns, "it")
+    assert number == n_kept
+    assert why.endswith("; -k sets another number")
+
+
+@pytest.mark.parametrize(("text", "n_kept"), [("3", 3), ("0.5", 6), ("50%", 6), ("1.0", 13)])
+def test_numbers_and_fractions(run, wine_csv, text, n_kept):
+    result = run("select", wine_csv, "--labels", "cultivar", "-k", text, "--json")
+    assert json.loads(result.stdout)["n_kept"] == n_kept
+
+
+def test_only_the_top_is_printed(run, blobs, tmp_path):
+    blobs.to_csv(tmp_path / "blobs.csv", index=False)
+    result = run("select", "blobs.csv", "-k", 30, "--top", 3)
+    assert len(re.findall(r"gene\d+", result.stdout)) == 3
+    assert "… and 27 more" in result.stdout
+
+
+def test_registered_sets_are_tables_too(run):
+    frame = pd.DataFrame(load_iris().data, columns=["x0", "x1", "x2", "x3"])
+    result = run("select", "dataset:iris", "-k", 2, "--json")
+    assert kept_columns(result) == best(MRSF(2), standardised(frame))
+
+
+def test_warnings_are_lines_of_their_own(run, wine_csv):
+    result = run("select", wine_csv, "-m", "udfs", "--param", "max_iter=2", "-k", 3, "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["parameters"]["max_iter"] == 2
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("warning: UDFS did not converge")
+
+
+def test_column_names_cannot_write_to_the_terminal(run, blobs, tmp_path):
+    name = "\x1b[31mred[bold]"
+    blobs.rename(columns={"gene0": name}).to_csv(tmp_path / "odd.csv", index=False)
+    result = run("select", "odd.csv", "-k", 40, "--top", 40)
+    assert "\x1b" not in result.stdout
+    assert r"\x1b[31mred[bold]" in result.stdout
+
+
+def test_nothing_is_written_when_the_disk_fills_up(refused, wine_csv, monkeypatch):
+    def fill(table, columns, path, **options):
+        path.write_text("half of it")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(io, "write_table", fill)
+    line = refused("select", wine_csv, "-o", "kept.csv", "--ranking", "ranking.csv")
+    assert "cannot write kept.csv: No space left on device" in line
+
+
+def test_a_computation_that_fails_is_told_from_bad_input(refused, wine_csv, monkeypatch):
+    def fail(self, X, y=None):
+        raise np.linalg.LinAlgError("did not settle")
+
+    monkeypatch.setattr(MRSF, "fit", fail)
+    assert "did not settle" in refused("select", wine_csv, code=1)
+
+
+def test_what_nobody_foresaw_is_one_line_too(refused, wine_csv, monkeypatch):
+    def fail(self, X, y=None):
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(MRSF, "fit", fail)
+    assert "a fault of tamis" in refused("select", wine_csv, code=1)
+
+
+def test_an_interrupt_leaves_nothing(refused, wine_csv, monkeypatch):
+    def stop(self, X, y=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MRSF, "fit", stop)
+    assert "stopped" in refused("select", wine_csv, "-o", "kept.csv", code=130)
