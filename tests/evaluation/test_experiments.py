@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tamis import datasets
+from tamis._files import write_atomically
 from tamis.evaluation import experiments
 from tamis.evaluation.candidates import Candidate
 from tamis.evaluation.experiments import jdlufs, udfs
@@ -17,7 +18,6 @@ from tamis.evaluation.experiments.assembly import cells_beside, curves
 from tamis.evaluation.experiments.base import Experiment
 from tamis.evaluation.experiments.transcription import transcribe
 from tamis.evaluation.figures import draw
-from tamis._files import write_atomically
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.provenance import commit, provenance
 from tamis.evaluation.results import Estimate, Record, Results

@@ -11,10 +11,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tamis import datasets
+from tamis._files import write_atomically
 from tamis.evaluation.experiments.base import Experiment, Outcome
 from tamis.evaluation.experiments.document import Document
 from tamis.evaluation.figures import require_matplotlib
-from tamis._files import write_atomically
 from tamis.evaluation.provenance import provenance
 from tamis.evaluation.sweep import sweep
 
