@@ -1,7 +1,7 @@
 """The three tables of the JDLUFS poster, measured anew, with its own figures beside ours.
 
 Reads the poster's sets from the folder that TAMIS_DATA names, as .npz files with `X` and `y`. The
-two smaller ones are the default, `--sets` asks for others (USPS takes an hour; with `--repeats 5
+two smaller ones are the default, `--sets` asks for others (USPS takes half an hour; with `--repeats 5
 --ratios 0.2` some minutes). A set that is not
 there is left out; with none at all, some of scikit-learn's digits stand in.
 
