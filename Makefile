@@ -6,7 +6,10 @@ BIN := $(VENV)/bin
 .PHONY: demo test browser lint docs bench clean
 
 demo: $(VENV)/.plot
+	mkdir -p demo
+	$(BIN)/tamis select dataset:digits -k 16 --report demo/report.html
 	$(BIN)/python examples/digits.py
+	@echo 'Why these pixels: open demo/report.html'
 
 # One worker a core, one thread a worker: more only wait for each other.
 test: $(VENV)/.test browser
