@@ -29,6 +29,11 @@ main()
 COMPARE = ("compare", "wine.csv", "--labels", "cultivar", "-m", "mcfs,mrsf,udfs", "--repeats", "2")
 
 
+def obey_ctrl_c():
+    """Before a child starts: one whose parent runs in the background would ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def environment(monkeypatch):
     for name in ("FORCE_COLOR", "TAMIS_TRACEBACK", "COLUMNS"):
@@ -105,7 +110,7 @@ def test_a_reader_that_leaves_early_is_no_failure(process, tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_an_interrupted_comparison_goes_on_where_it_was(process, run, tmp_path):
-    stopped = process(*COMPARE, "-o", "kept", code=INTERRUPTED)
+    stopped = process(*COMPARE, "-o", "kept", code=INTERRUPTED, preexec_fn=obey_ctrl_c)
     assert stopped.returncode == 130
     (line,) = stopped.stderr.splitlines()
     assert line == (
@@ -130,6 +135,7 @@ def test_ctrl_c_from_outside(wine_csv, tmp_path, environment):
     running = subprocess.Popen(
         [sys.executable, "-m", "tamis", "compare", "wine.csv", "--labels", "cultivar"],
         cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=obey_ctrl_c,
     )  # fmt: skip
     assert running.stdout.readline().startswith("wine.csv: ")
     running.send_signal(signal.SIGINT)

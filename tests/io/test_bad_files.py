@@ -249,8 +249,8 @@ class TestArrays:
         assert "in column 'column1', in 1 of 2 rows" in refusal(tmp_path / "t.npz")
 
     def test_a_benchmark_set(self, benchmark_set):
-        X, y = benchmark_set("BASEHOCK")
-        table = io.read(os.path.join(os.environ["TAMIS_DATA"], "BASEHOCK.npz"))
+        X, y = benchmark_set("MouseBladder_sc")
+        table = io.read(os.path.join(os.environ["TAMIS_DATA"], "MouseBladder_sc.npz"))
         assert sp.issparse(table.X)
         assert (table.X != X).nnz == 0
         np.testing.assert_array_equal(table.labels, y)
