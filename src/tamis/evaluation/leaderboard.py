@@ -56,7 +56,7 @@ QUICK_SETS = ("digits", "breast_cancer", "sonar", "ionosphere", "lung_small", "u
 # Of narrower tables a tenth is no selection.
 MIN_COLUMNS = 30
 # Processor seconds for a fit and its judging; whoever takes longer shares the last place.
-TIME_LIMIT = 100.0
+TIME_LIMIT = 60.0
 ALL, RANDOM = "All features", "Random subsets"
 # On standardised columns all variances are equal: this one wants the columns' own scales.
 OWN_SCALES = ("max_variance",)
