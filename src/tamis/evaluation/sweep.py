@@ -146,7 +146,7 @@ def _run(task: Task, folder: Path, time_limit: float | None, parent: int | None 
     return Record(dict(task.key), rows, seconds, error)
 
 
-class _TimeLimitError(Exception):
+class TimeLimitError(Exception):
     """A run took longer than it may."""
 
 
@@ -158,7 +158,7 @@ def _alarm(seconds: float | None) -> Iterator[None]:
         return
 
     def stop(*_: Any) -> None:
-        raise _TimeLimitError(f"took longer than the limit of {seconds:g} s of processor time")
+        raise TimeLimitError(f"took longer than the limit of {seconds:g} s of processor time")
 
     # The clock of the processor: what else the machine does must not decide what fails.
     before = signal.signal(signal.SIGPROF, stop)
