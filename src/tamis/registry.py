@@ -161,7 +161,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="few columns that together rebuild the spectral embedding",
                 cost="O(n²d) for the neighbours, O(np²) for p features kept",
                 reference="Zhao, Wang, Liu, AAAI 2010",
-                tune={"alpha": (0.2, 0.3, 0.4, 0.5, 0.6), "n_clusters": (5, 10)},
+                tune={"alpha": (0.2, 0.3, 0.4, 0.5, 0.6), "n_clusters": (5, 10, 15)},
                 lacks={
                     "duplicated columns": "one of two equal columns does the work of both",
                 },
