@@ -6,10 +6,11 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +20,7 @@ from tamis._typing import Matrix
 if TYPE_CHECKING:
     from tamis._neighbors import Neighbors
 
-__all__ = ["remembered", "shared_neighbors"]
+__all__ = ["fingerprint", "remembered", "shared_neighbors"]
 
 _folder: ContextVar[Path | None] = ContextVar("tamis_neighbors", default=None)
 
@@ -65,20 +66,23 @@ def remembered(X: Matrix, n_neighbors: int, search: Callable[[], Neighbors]) -> 
         return search()
     from tamis._neighbors import Neighbors
 
-    path = folder / f"{_fingerprint(X)}-{n_neighbors}.npz"
+    path = folder / f"{fingerprint(X)}-{n_neighbors}.npz"
     try:
         with np.load(path, allow_pickle=False) as file:
             return Neighbors(file["indices"], file["distances"], str(file["method"]))
-    except FileNotFoundError:
-        pass
+    except (OSError, ValueError, KeyError, BadZipFile):
+        pass  # it is not there, or damaged
     found = search()
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-        np.savez(file, indices=found.indices, distances=found.distances, method=found.method)
-    os.replace(file.name, path)  # nobody sees half a file
+    # Sharing spares time; where there is no room for it, or the folder is gone, nothing is lost.
+    with suppress(OSError):
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+            np.savez(file, indices=found.indices, distances=found.distances, method=found.method)
+        os.replace(file.name, path)  # nobody sees half a file
     return found
 
 
-def _fingerprint(X: Matrix) -> str:
+def fingerprint(X: Matrix) -> str:
+    """A name for the contents of a table. O(nd)."""
     digest = hashlib.blake2b(f"{X.shape} {X.dtype} {sp.issparse(X)}".encode(), digest_size=16)
     for part in (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,):
         digest.update(np.ascontiguousarray(part).data)

@@ -138,7 +138,7 @@ def test_an_interrupt_keeps_what_is_done(run, blobs_csv, monkeypatch, compared, 
     assert "stopped after 3 of 4 methods; they are kept in kept" in line
     assert "mrsf" in result.stdout
     assert "laplacian_score" not in result.stdout
-    assert len((tmp_path / "kept" / "results.jsonl").read_text().splitlines()) == 4
+    assert (tmp_path / "kept" / "results.jsonl").read_text().count('"key":') == 3
     assert len(compared("-o", "kept")["methods"]) == 4
 
 

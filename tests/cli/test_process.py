@@ -66,7 +66,7 @@ def test_piped_output_is_plain_and_quiet(process):
     assert result.returncode == 0
     assert result.stderr == ""
     assert "\x1b" not in result.stdout
-    assert "flavanoids" in result.stdout
+    assert "proline" in result.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -119,7 +119,7 @@ def test_an_interrupted_comparison_goes_on_where_it_was(process, run, tmp_path):
     )
     journal = tmp_path / "kept" / "results.jsonl"
     first = journal.read_text()
-    assert len(first.splitlines()) == 4
+    assert first.count('"key":') == 3
     finished = run(*COMPARE, "-o", "kept", "--json")
     assert finished.exit_code == 0
     assert journal.read_text().startswith(first)

@@ -96,7 +96,7 @@ def test_it_runs_by_name(tmp_path):
     folder = tmp_path / "leaderboard-quick"
     data = json.loads((folder / "leaderboard.json").read_text())
     assert {row["label"] for row in data["tables"][0]["rows"]} >= {"MRSF", "All features"}
-    assert data["made_with"]["numpy"]
+    assert data["made_with"][0]["numpy"]
     for name in ("critical_difference.png", "critical_difference.svg"):
         assert (folder / name).stat().st_size > 1000
     assert "Standings on 1 sets" in outcome.text

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
 from tamis.evaluation import Protocol
@@ -28,6 +29,13 @@ def test_counts_leave_out_what_a_table_does_not_exceed():
     assert Protocol(n_features=(50,)).counts(50) == []
 
 
+def test_numbers_and_lists_of_numpy_are_taken():
+    protocol = Protocol(n_features=np.arange(10, 31, 10), clusterers=["kmeans"])
+    assert protocol.n_features == (10, 20, 30)
+    assert protocol == Protocol(n_features=(10, 20, 30))
+    json.dumps(protocol.as_dict())
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -42,6 +50,10 @@ def test_counts_leave_out_what_a_table_does_not_exceed():
         ({"n_features": ()}, "n_features is empty"),
         ({"n_features": (0,)}, "n_features holds 0"),
         ({"n_features": (1.5,)}, "n_features holds 1.5"),
+        ({"n_features": 50}, "n_features=50 must be a tuple"),
+        ({"clusterers": "kmeans"}, "clusterers='kmeans' must be a tuple"),
+        ({"classifiers": "svm"}, "classifiers='svm' must be a tuple"),
+        ({"clusterers": (), "tuning": "agreement"}, "clusterers is empty"),
     ],
 )
 def test_what_makes_no_sense_is_refused(change, words):

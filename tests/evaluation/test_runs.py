@@ -31,9 +31,13 @@ def planted(n_samples: int = 150, n_noise: int = 45) -> OwnTable:
 class Oracle(Selector):
     """Knows which columns are informative."""
 
+    def __init__(self, n_informative=N_INFORMATIVE, n_features_to_select=None):
+        super().__init__(n_features_to_select)
+        self.n_informative = n_informative
+
     def fit(self, X, y=None):
         X, constant = self._check_input(X)
-        return self._set_scores(np.arange(X.shape[1]) < N_INFORMATIVE, constant)
+        return self._set_scores(np.arange(X.shape[1]) < self.n_informative, constant)
 
 
 class Reader(Selector):
@@ -69,6 +73,8 @@ def test_all_features_and_random_subsets_are_always_there():
     assert [c.label for c in with_baselines(mine)] == ["Everything", "Luck"]
     with pytest.raises(ValueError, match="two candidates have the label 'A'"):
         with_baselines([Candidate("A", "spec"), Candidate("A", "mcfs")])
+    with pytest.raises(ValueError, match="two candidates have the label 'All features'"):
+        with_baselines([Candidate("All features", "spec")])
 
 
 def test_random_subsets_are_several():
@@ -147,7 +153,8 @@ def test_a_table_without_labels_is_judged_by_agreement():
 
 def test_a_method_that_fails_leaves_a_gap_and_its_reason():
     candidates = [Candidate("R", "reader", selector=Reader())]
-    results = evaluate(["iris"], candidates, Protocol(n_features=(2,), n_repeats=2))
+    with pytest.warns(RuntimeWarning, match="1 of 3 runs failed; the first, R on iris"):
+        results = evaluate(["iris"], candidates, Protocol(n_features=(2,), n_repeats=2))
     assert results.estimate("iris", "R", "kmeans_acc") is None
     assert results.errors("iris", "R") == ["ValueError: not for me"]
     assert results.estimate("iris", "All features", "kmeans_acc", 2).n_features == 4
@@ -189,6 +196,41 @@ def test_drawn_samples_are_the_same_for_every_method():
     assert [r.rows for r in results.records] == [r.rows for r in again.records]
     whole = evaluate(["iris"], [], Protocol(n_features=(2,), n_repeats=2))
     assert results.records[0].rows != whole.records[0].rows
+
+
+def test_another_table_or_another_default_is_not_mistaken_for_the_old_one(tmp_path):
+    rng = np.random.default_rng(0)
+    clear, noise = planted(), rng.standard_normal((150, 50))
+    protocol = Protocol(n_features=(N_INFORMATIVE,), n_repeats=3)
+
+    def accuracy(table, *, informative=N_INFORMATIVE, path=None):
+        candidate = Candidate("O", "oracle", selector=Oracle(informative))
+        results = evaluate([table], [candidate], protocol, path=path)
+        return results.estimate("planted", "O", "kmeans_acc").mean
+
+    path = tmp_path / "r.jsonl"
+    for table in (clear, OwnTable("planted", noise, clear.y), clear):
+        assert accuracy(table, path=path) == accuracy(table)
+    assert accuracy(clear, informative=7, path=path) == accuracy(clear, informative=7)
+
+
+def test_no_number_that_fits_is_said():
+    with pytest.warns(RuntimeWarning, match=r"asked for \(50\) is below 4"):
+        evaluate(["iris"], [], Protocol(n_features=(50,), n_repeats=1))
+
+
+def test_classification_of_random_subsets_is_of_all_of_them():
+    data = planted()
+    protocol = Protocol(n_features=(2,), n_repeats=3, n_random=3, classifiers=("1nn",))
+    found = evaluate([data], [], protocol).values("planted", "Random subsets", "1nn", 2)
+    each = [
+        evaluate([data], [], Protocol(
+            n_features=(2,), n_repeats=1, n_random=1, classifiers=("1nn",), seed=seed
+        )).values("planted", "Random subsets", "1nn", 2)
+        for seed in (0,)
+    ]  # fmt: skip
+    assert len(found) == 5
+    assert not np.array_equal(found, each[0])
 
 
 def test_neighbour_searches_are_shared_and_change_nothing(tmp_path, monkeypatch):

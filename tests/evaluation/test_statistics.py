@@ -103,3 +103,22 @@ def test_results_pick_the_best_number_or_the_mean():
     assert results.estimate("s", "m", "svm") is None
     assert results.estimate("other", "m", "kmeans_acc") is None
     assert results.counts("s") == [5, 10, 20]
+
+
+def test_what_cannot_be_paired_is_refused():
+    results = results_of({("s", "All features"): np.ones(3), ("s", "m"): np.ones(1)})
+    with pytest.raises(ValueError, match="cannot be paired"):
+        paired_tests(results, "kmeans_acc")
+    with pytest.raises(ValueError, match="no 'Everything' to compare with"):
+        paired_tests(results, "kmeans_acc", "Everything")
+
+
+def test_several_settings_need_a_way_to_choose():
+    def record(value):
+        key = {"set": "s", "label": "m", "method": "m", "parameters": {"a": value}}
+        return Record(key, [{"n_features": 2, "measure": "kmeans_acc", "values": [value]}])
+
+    records = [record(0.2), record(0.6)]
+    assert Results(records, {"tuning": "oracle"}).estimate("s", "m", "kmeans_acc").mean == 0.6
+    with pytest.raises(ValueError, match="2 settings of 'm'"):
+        Results(records).estimate("s", "m", "kmeans_acc")

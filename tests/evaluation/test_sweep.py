@@ -37,6 +37,32 @@ def spin(number: int) -> list[dict[str, float]]:
         number += 1
 
 
+def fail_once(marker: str) -> list[dict[str, float]]:
+    """Fails until its marker is there, which it leaves."""
+    if Path(marker).exists():
+        return square(3)
+    Path(marker).write_text("")
+    raise OSError("not at hand")
+
+
+def swallow(number: int) -> list[dict[str, float]]:
+    """Takes every error for its own, as careless code does."""
+    while True:
+        try:
+            spin(number)
+        except Exception:
+            return square(number)
+
+
+def die(number: int) -> list[dict[str, float]]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return []
+
+
+def nothing_to_keep(number: int) -> list[dict[str, float]]:
+    return [{"square": float("nan")}]
+
+
 def squares(n: int) -> list[Task]:
     return [Task({"number": i}, square, {"number": i}) for i in range(n)]
 
@@ -105,6 +131,88 @@ def test_a_run_over_the_time_limit_fails_and_the_next_goes_on():
     assert results.records[1].rows == [{"square": 0}]
 
 
+def test_no_method_can_swallow_the_time_limit():
+    results = sweep([Task({"spin": 1}, swallow, {"number": 1})], time_limit=0.2)
+    assert "limit of 0.2 s" in results.records[0].error
+
+
+def test_failures_are_tried_again_but_not_what_exceeds_the_same_limit(tmp_path):
+    path = tmp_path / "r.jsonl"
+    tasks = [
+        Task({"once": 1}, fail_once, {"marker": str(tmp_path / "marker")}),
+        Task({"spin": 1}, spin, {"number": 1}),
+    ]
+    first = sweep(tasks, path, time_limit=0.2)
+    assert first.records[0].error == "OSError: not at hand"
+    before = path.read_bytes().count(b'"spin"')
+    second = sweep(tasks, path, time_limit=0.2)
+    assert second.records[0].rows == [{"square": 9}]
+    assert path.read_bytes().count(b'"spin"') == before
+    sweep(tasks, path, time_limit=0.3)
+    assert path.read_bytes().count(b'"spin"') == before + 1
+    assert {str(r.key): r.error for r in Results.load(path).records}["{'once': 1}"] is None
+
+
+def test_a_worker_that_dies_is_one_failed_run(tmp_path):
+    tasks = [*squares(3), Task({"bad": 1}, die, {"number": 1}), *[
+        Task({"number": i}, square, {"number": i}) for i in range(3, 6)
+    ]]  # fmt: skip
+    results = sweep(tasks, tmp_path / "r.jsonl", n_jobs=2)
+    assert [r.error is None for r in results.records] == [True] * 3 + [False] + [True] * 3
+    assert "WorkerDied" in results.records[3].error
+
+
+def test_what_json_cannot_hold_is_one_failed_run(tmp_path):
+    tasks = [Task({"nan": 1}, nothing_to_keep, {"number": 1}), *squares(1)]
+    for path in (None, tmp_path / "r.jsonl"):
+        results = sweep(tasks, path)
+        assert results.records[0].error.startswith("ValueError: Out of range")
+        assert results.records[1].error is None
+
+
+def test_a_run_of_other_things_is_made_again(tmp_path):
+    path = tmp_path / "r.jsonl"
+    for number, expected in ((2, 4), (3, 9), (3, 9)):
+        task = Task({"run": 1}, square, {"number": number}, fingerprint=str(number))
+        assert sweep([task], path).records[0].rows == [{"square": expected}]
+    assert path.read_bytes().count(b'"square"') == 2
+
+
+@pytest.mark.parametrize("contents", [b'{"precious": 1}', b"a,b\n1,2", b"one line"])
+def test_a_file_of_something_else_is_left_alone(tmp_path, contents):
+    path = tmp_path / "mine"
+    path.write_bytes(contents)
+    with pytest.raises(SweepError, match=r"no results|not a result"):
+        sweep(squares(1), path)
+    assert path.read_bytes() == contents
+
+
+def test_a_fresh_start_waits_for_nobody_but_takes_nothing_away(tmp_path):
+    path = tmp_path / "r.jsonl"
+    sweep(squares(3), path, header={"seed": 0})
+    results = sweep(squares(2), path, header={"seed": 1}, fresh=True)
+    assert len(Results.load(path).records) == len(results.records) == 2
+
+    def second(number: int) -> list[dict[str, float]]:
+        with pytest.raises(SweepError, match="in use by another sweep"):
+            sweep(squares(1), path, fresh=True)
+        return square(number)
+
+    tasks = [*squares(2), Task({"number": 9}, second, {"number": 9})]
+    assert sweep(tasks, path, header={"seed": 1}).records[2].error is None
+    assert len(Results.load(path).records) == 3
+
+
+def test_what_made_a_run_is_kept(tmp_path, monkeypatch):
+    path = tmp_path / "r.jsonl"
+    for n, commit in ((2, "first"), (2, "unused"), (4, "second")):
+        found = {"commit": commit}
+        monkeypatch.setattr(sys.modules["tamis.evaluation.sweep"], "provenance", found.copy)
+        results = sweep(squares(n), path)
+    assert [r.made_with["commit"] for r in results.records] == ["first"] * 2 + ["second"] * 2
+    assert Results.load(path).made_with == [{"commit": "first"}, {"commit": "second"}]
+
+
 def test_results_of_another_protocol_are_refused(tmp_path):
     path = tmp_path / "r.jsonl"
     sweep(squares(1), path, header={"seed": 0})
@@ -120,8 +228,8 @@ def test_a_damaged_file_is_refused_with_its_line(tmp_path, line):
     path = tmp_path / "r.jsonl"
     sweep(squares(2), path)
     lines = path.read_bytes().split(b"\n")
-    path.write_bytes(b"\n".join([lines[0], line, *lines[2:]]))
-    with pytest.raises(SweepError, match="line 2 of"):
+    path.write_bytes(b"\n".join([*lines[:2], line, *lines[3:]]))
+    with pytest.raises(SweepError, match="line 3 of"):
         sweep(squares(2), path)
 
 
@@ -170,11 +278,13 @@ def test_results_are_json(tmp_path):
     sweep(squares(2), path, header={"n_features": (1, 2)})
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert lines[0]["n_features"] == [1, 2]
-    assert lines[1]["key"] == {"number": 0}
+    assert set(lines[1]) == {"made_with"}
+    assert lines[2]["key"] == {"number": 0}
 
 
 def _lines(path: Path) -> int:
-    return path.read_bytes().count(b"\n") if path.exists() else 0
+    """Finished runs; a line for what made them comes with every start that makes one."""
+    return path.read_bytes().count(b'"key":') if path.exists() else 0
 
 
 @pytest.mark.slow
@@ -194,7 +304,7 @@ def test_killed_twenty_times_the_results_are_those_of_an_uninterrupted_run(tmp_p
         process.send_signal(signal.SIGKILL)
         kills += process.wait() == -signal.SIGKILL
     assert kills == 20
-    assert _lines(path) < 1 + len(whole.records), "nothing was left to do: the test shows nothing"
+    assert _lines(path) < len(whole.records), "nothing was left to do: the test shows nothing"
     subprocess.run([*command, "2"], check=True)
     assert rows(evaluate(SETS, CANDIDATES, PROTOCOL, path=path)) == rows(whole)
-    assert _lines(path) == 1 + len(whole.records), "a run was made twice"
+    assert _lines(path) == len(whole.records), "a run was made twice"

@@ -297,9 +297,9 @@ def _run(
     path = folder / "results.jsonl"
     try:
         folder.mkdir(exist_ok=True)
-        if fresh:
-            path.unlink(missing_ok=True)
-        results = sweep(tasks, path, header=header, n_jobs=jobs, progress=sys.stderr.isatty())
+        results = sweep(
+            tasks, path, header=header, n_jobs=jobs, progress=sys.stderr.isatty(), fresh=fresh
+        )
         return list(results.records), True
     except KeyboardInterrupt:
         if not path.exists():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from tamis import registry
@@ -63,7 +65,19 @@ class Candidate:
         """Every combination of parameters to try; only the fixed ones if not `tuned`."""
         grid = self.grid if tuned else {}
         for combination in ParameterGrid({k: list(v) for k, v in grid.items()}):
-            yield {**self.parameters, **combination}
+            # numpy's numbers are not JSON's.
+            yield {
+                name: value.item() if isinstance(value, np.generic) else value
+                for name, value in {**self.parameters, **combination}.items()
+            }
+
+    def fingerprint(self, setting: Mapping[str, Any], table: str) -> str:
+        """Of all that a run hangs on: the table, the scaling, every parameter, default or not."""
+        parameters: Mapping[str, Any] = {}
+        if self.method != ALL_FEATURES:
+            parameters = self.make(setting, n_classes=1, seed=0).get_params()
+        told = repr((table, self.scaling, sorted(parameters.items())))
+        return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
 
     def make(self, setting: Mapping[str, Any], n_classes: int, seed: int) -> Selector:
         """The unfitted selector."""
@@ -76,11 +90,11 @@ class Candidate:
 
 def with_baselines(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates, preceded by all features and random subsets where these are missing."""
-    labels = [candidate.label for candidate in candidates]
+    methods = {candidate.method for candidate in candidates}
+    baselines = [Candidate("All features", ALL_FEATURES), Candidate("Random subsets", RANDOM)]
+    everyone = [*(one for one in baselines if one.method not in methods), *candidates]
+    labels = [candidate.label for candidate in everyone]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:
         raise ValueError(f"two candidates have the label {twice[0]!r}; give each its own.")
-    methods = {candidate.method for candidate in candidates}
-    baselines = [Candidate("All features", ALL_FEATURES), Candidate("Random subsets", RANDOM)]
-    missing = [baseline for baseline in baselines if baseline.method not in methods]
-    return [*missing, *candidates]
+    return everyone

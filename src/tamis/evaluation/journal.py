@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -39,20 +40,26 @@ class Journal:
         The file; None keeps the records in memory only.
     header : dict
         Kept in the first line. A file that begins with another is refused.
+    fresh : bool, default=False
+        Whether to discard what the file holds, whoever made it.
     """
 
-    def __init__(self, path: Path | None, header: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path | None, header: Mapping[str, Any], *, fresh: bool = False
+    ) -> None:
         self.path = path
         self.records: dict[str, Record] = {}
         self._file: BinaryIO | None = None
+        self._made_with: dict[str, str] = {}
         if path is None:
             return
-        first = {"format": FORMAT, "tamis": __version__, **header}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b")
             self._lock()
-            self._read(json.loads(json.dumps(first)))
+            if fresh:
+                os.truncate(path, 0)
+            self._read({"format": FORMAT, "tamis": __version__, **header})
         except OSError as failure:
             self.close()
             raise SweepError(f"cannot keep results in {path}: {failure.strerror}.") from failure
@@ -63,13 +70,17 @@ class Journal:
     def append(self, record: Record) -> None:
         """Keep a record; when this returns it is on the disk."""
         if self._file is not None:
-            self._write(record.as_dict())
+            if record.made_with != self._made_with:
+                self._write(_line({"made_with": record.made_with}))
+                self._made_with = record.made_with
+            self._write(_line(record.as_dict()))
         self.records[identity(record.key)] = record
 
     def close(self) -> None:
         """Let go of the file."""
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # of a full disk, which was told when the line was written
+                self._file.close()
             self._file = None
 
     def _lock(self) -> None:
@@ -82,28 +93,32 @@ class Journal:
                 f"{self.path} is in use by another sweep; wait for it, or give another output."
             ) from failure
 
-    def _read(self, first: dict[str, Any]) -> None:
+    def _read(self, first: Mapping[str, Any]) -> None:
+        """Take over what the file holds; only then is anything in it changed."""
         assert self._file is not None
         assert self.path is not None
         self._file.seek(0)
-        lines = self._file.read().split(b"\n")
-        # What follows the last line break was cut off by a kill: that run is made again.
-        whole = sum(len(line) + 1 for line in lines[:-1])
-        os.truncate(self.path, whole)
-        header, self.records = _parse(lines[:-1], self.path)
-        if header is None:
-            self._write(first)
-        elif header != first:
-            differs = [k for k in {**header, **first} if header.get(k) != first.get(k)]
-            name = differs[0]
+        *lines, torn = self._file.read().split(b"\n")
+        if not lines:
+            if not _line(first).startswith(torn):
+                raise SweepError(f"{self.path} holds no results; give another output.")
+            os.truncate(self.path, 0)
+            self._write(_line(first))
+            return
+        header, records, made_with = _parse(lines, self.path)
+        expected = json.loads(json.dumps(first))
+        if header != expected:
+            name = next(k for k in {**header, **expected} if header.get(k) != expected.get(k))
             raise SweepError(
                 f"{self.path} holds results made with {name}={header.get(name)!r}, not "
-                f"{first.get(name)!r}; give another output, or discard them (--fresh)."
+                f"{expected.get(name)!r}; give another output, or discard them (--fresh)."
             )
+        # What follows the last line break was cut off by a kill: that run is made again.
+        os.truncate(self.path, sum(len(line) + 1 for line in lines))
+        self.records, self._made_with = records, made_with
 
-    def _write(self, entry: Mapping[str, Any]) -> None:
+    def _write(self, line: bytes) -> None:
         assert self._file is not None
-        line = json.dumps(entry, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         try:
             self._file.write(line)
             self._file.flush()
@@ -115,28 +130,42 @@ class Journal:
             ) from failure
 
 
+def _line(entry: Mapping[str, Any]) -> bytes:
+    return json.dumps(entry, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
 def read_journal(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Record]]:
     """The header and the records of a file, in the order in which they were finished."""
-    lines = Path(path).read_bytes().split(b"\n")
-    header, records = _parse(lines[:-1], Path(path))
-    return header or {}, list(records.values())
+    lines = Path(path).read_bytes().split(b"\n")[:-1]
+    if not lines:
+        return {}, []
+    header, records, _ = _parse(lines, Path(path))
+    return header, list(records.values())
 
 
-def _parse(lines: list[bytes], path: Path) -> tuple[dict[str, Any] | None, dict[str, Record]]:
-    header = None
-    records = {}
+def _parse(
+    lines: list[bytes], path: Path
+) -> tuple[dict[str, Any], dict[str, Record], dict[str, str]]:
+    """The header, of every run the last record, and what made the last runs."""
+    header: dict[str, Any] = {}
+    records: dict[str, Record] = {}
+    made_with: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
         try:
             entry = json.loads(line)
             if number == 1:
                 header = dict(entry)
                 header["format"]
+            elif "made_with" in entry:
+                made_with = dict(entry["made_with"])
             else:
-                record = Record(entry["key"], entry["rows"], entry["seconds"], entry["error"])
+                fields = ("key", "rows", "seconds", "error", "fingerprint")
+                record = Record(**{name: entry[name] for name in fields}, made_with=made_with)
+                records.pop(identity(record.key), None)
                 records[identity(record.key)] = record
         except (ValueError, KeyError, TypeError) as failure:
             raise SweepError(
                 f"line {number} of {path} is not a result; give another output, or discard the "
                 "file (--fresh)."
             ) from failure
-    return header, records
+    return header, records, made_with

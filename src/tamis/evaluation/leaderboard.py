@@ -71,8 +71,8 @@ class Standing:
     label : str
     rank : float
         Mean over the sets; 1 is the best.
-    accuracy, nmi : float
-        Means over the sets on which no method failed.
+    accuracy, nmi : float or None
+        Means over the sets on which no method failed, if there are any.
     beats_all, beats_random : tuple of int
         Sets on which it is better, and worse, than all features and than random subsets.
     surely_beats_all, surely_beats_random : tuple of int
@@ -86,8 +86,8 @@ class Standing:
 
     label: str
     rank: float
-    accuracy: float
-    nmi: float
+    accuracy: float | None
+    nmi: float | None
     beats_all: tuple[int, int]
     beats_random: tuple[int, int]
     surely_beats_all: tuple[int, int]
@@ -169,8 +169,8 @@ def standings(results: Results) -> list[Standing]:
         Standing(
             label,
             rank=float(order.ranks[j]),
-            accuracy=float(accuracy[complete, j].mean()) if complete.any() else float("nan"),
-            nmi=float(nmi[complete, j].mean()) if complete.any() else float("nan"),
+            accuracy=float(accuracy[complete, j].mean()) if complete.any() else None,
+            nmi=float(nmi[complete, j].mean()) if complete.any() else None,
             beats_all=record(j, ALL, None),
             beats_random=record(j, RANDOM, None),
             surely_beats_all=record(j, ALL, sure[ALL]),
@@ -269,8 +269,8 @@ def _standings_table(results: Results) -> PlainTable:
             (
                 row.label,
                 f"{row.rank:.1f}",
-                f"{100 * row.accuracy:.1f}",
-                f"{100 * row.nmi:.1f}",
+                _percent(row.accuracy),
+                _percent(row.nmi),
                 "" if row.label == ALL else _record_words(row.beats_all, row.surely_beats_all),
                 ""
                 if row.label == RANDOM
@@ -285,11 +285,16 @@ def _standings_table(results: Results) -> PlainTable:
             f"not told apart (Nemenyi, 5 %; Friedman's test: p = {found.p_value:.1g}). ACC and "
             "NMI are means over the sets on which no method failed. Against: sets won : lost, in "
             "brackets those where the difference is more than luck (Wilcoxon over the "
-            "clusterings, 5 %, corrected by Holm). Fit is the median processor time. A method "
+            "clusterings, 5 %, corrected by Holm). Fit is the median processor time; a search of "
+            "neighbours, shared by the methods, counts for the first that needs it. A method "
             f"that fails or takes more than {TIME_LIMIT:g} s shares the last place of the set."
         ),
         data=[row.as_dict() for row in rows],
     )
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"
 
 
 def _record_words(all_sets: tuple[int, int], sure: tuple[int, int]) -> str:

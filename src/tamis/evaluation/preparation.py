@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,12 +13,21 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from tamis import datasets
+from tamis._neighbor_memory import fingerprint
 from tamis._typing import IntArray, Matrix
 from tamis.clustering import normalized_cut
 from tamis.evaluation.protocol import Scaling
 from tamis.graphs import neighbor_graph
 
-__all__ = ["Data", "OwnTable", "drawn_samples", "prepared", "reference_clusters", "scaled"]
+__all__ = [
+    "Data",
+    "OwnTable",
+    "contents_name",
+    "drawn_samples",
+    "prepared",
+    "reference_clusters",
+    "scaled",
+]
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,20 @@ class OwnTable:
 
 
 Data = str | datasets.Dataset | OwnTable
+
+
+def contents_name(data: Data) -> str:
+    """What a table holds, in a few letters: by the registry, or by its bytes."""
+    if isinstance(data, str):
+        known = datasets.entry(data)
+        return known.sha256 or known.name
+    if isinstance(data, datasets.Dataset):
+        return f"{fingerprint(data.X)} {_label_name(data.y)}"
+    return f"{fingerprint(data.X)} {_label_name(data.y)} {data.n_clusters}"
+
+
+def _label_name(y: NDArray[Any] | None) -> str:
+    return "" if y is None else hashlib.blake2b(repr(list(y)).encode(), digest_size=8).hexdigest()
 
 
 def scaled(X: Matrix, scaling: Scaling) -> Matrix:

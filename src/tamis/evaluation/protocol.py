@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, get_args
+
+import numpy as np
 
 __all__ = ["Classifier", "Clusterer", "Protocol", "Scaling", "Tuning"]
 
@@ -82,12 +85,20 @@ class Protocol:
     n_repeats: int = 20
     classifiers: tuple[Classifier, ...] = ()
     n_folds: int = 5
-    n_random: int = 10
+    n_random: int = 20
     tuning: Tuning = "defaults"
     max_samples: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("n_features", "clusterers", "classifiers"):
+            value = getattr(self, name)
+            if isinstance(value, str | Real):
+                raise ValueError(f"{name}={value!r} must be a tuple, such as ({value!r},).")
+            plain = tuple(v.item() if isinstance(v, np.generic) else v for v in value)
+            object.__setattr__(self, name, plain)
+        if self.tuning == "agreement" and not self.clusterers:
+            raise ValueError("tuning='agreement' compares clusterings; clusterers is empty.")
         for name, choices in (
             ("scaling", Scaling),
             ("clusterers", Clusterer),

@@ -32,16 +32,28 @@ class Record:
         Processor time of "all" of it, and of parts such as "fit".
     error : str or None
         Why the run failed.
+    fingerprint : str
+        Of what the run was made of beyond its key; see :class:`Task`.
+    made_with : dict
+        Commit and versions that made it.
     """
 
     key: dict[str, Any]
     rows: list[dict[str, Any]]
     seconds: dict[str, float] = field(default_factory=dict)
     error: str | None = None
+    fingerprint: str = ""
+    made_with: dict[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as JSON has it."""
-        return {"key": self.key, "rows": self.rows, "seconds": self.seconds, "error": self.error}
+        """The record as JSON has it; what made it is kept once for many."""
+        return {
+            "key": self.key,
+            "rows": self.rows,
+            "seconds": self.seconds,
+            "error": self.error,
+            "fingerprint": self.fingerprint,
+        }
 
 
 @dataclass(frozen=True)
@@ -111,6 +123,15 @@ class Results:
         return cls(records, header)
 
     @property
+    def made_with(self) -> list[dict[str, str]]:
+        """What made the records: each commit with its versions once."""
+        distinct: dict[str, dict[str, str]] = {}
+        for record in self.records:
+            if record.made_with:
+                distinct.setdefault(json.dumps(record.made_with), record.made_with)
+        return list(distinct.values())
+
+    @property
     def sets(self) -> tuple[str, ...]:
         """Names of the sets, in order of first appearance."""
         return tuple(dict.fromkeys(name for name, _ in self._selections))
@@ -153,8 +174,8 @@ class Results:
         measure: str,
         n_features: int | None,
         parameters: Mapping[str, Any] | None = None,
-    ) -> FloatArray:
-        """What one setting scored, a value for each clustering or fold; empty if it was not run.
+    ) -> FloatArray | None:
+        """What one setting scored, a value for each clustering or fold; None if it was not run.
 
         Of all features there is one number only, whatever `n_features` says.
         """
@@ -165,7 +186,7 @@ class Results:
                 anywhere = record.key.get("method") == "all_features" or n_features is None
                 if row["measure"] == measure and (anywhere or row["n_features"] == n_features):
                     return np.array(row["values"])
-        return np.empty(0)
+        return None
 
     def estimate(
         self,
@@ -193,7 +214,13 @@ class Results:
             agreement with a clustering of all features ("agreement").
         """
         found = []
-        for record in self._of(set_name, label):
+        records = self._of(set_name, label)
+        if self.tuning == "defaults" and len(records) > 1:
+            raise ValueError(
+                f"there are {len(records)} settings of {label!r} on {set_name!r}, and the protocol "
+                "does not say how to choose; give each its own label, or tune."
+            )
+        for record in records:
             rows = {row["n_features"]: row for row in record.rows if row["measure"] == measure}
             if record.key.get("method") != "all_features" and n_features is not None:
                 rows = {n: row for n, row in rows.items() if n == n_features}

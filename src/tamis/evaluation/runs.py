@@ -13,7 +13,7 @@ import numpy as np
 from tamis._typing import BoolArray, IntArray, Matrix
 from tamis.evaluation.candidates import ALL_FEATURES, RANDOM, Candidate, with_baselines
 from tamis.evaluation.judging import classification_values, clustering_values
-from tamis.evaluation.preparation import Data, prepared, reference_clusters
+from tamis.evaluation.preparation import Data, contents_name, prepared, reference_clusters
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Results
 from tamis.evaluation.stopwatch import part
@@ -40,6 +40,7 @@ def selection_tasks(
     -------
     list of Task
     """
+    names = [contents_name(data) for data in sets]
     return [
         Task(
             key={
@@ -55,8 +56,9 @@ def selection_tasks(
                 "setting": setting,
                 "protocol": protocol,
             },
+            fingerprint=candidate.fingerprint(setting, name),
         )
-        for data in sets
+        for data, name in zip(sets, names, strict=True)
         for candidate in with_baselines(candidates)
         for setting in candidate.settings(tuned=protocol.tuning != "defaults")
     ]
@@ -89,9 +91,10 @@ def evaluate(
     Returns
     -------
     Results
+        Runs that fail are warned of and leave gaps; see :meth:`Results.errors`.
     """
     protocol = protocol if protocol is not None else Protocol()
-    return sweep(
+    results = sweep(
         selection_tasks(sets, candidates, protocol),
         path,
         header=protocol.as_dict(),
@@ -99,6 +102,16 @@ def evaluate(
         progress=progress,
         time_limit=time_limit,
     )
+    failed = [record for record in results.records if record.error is not None]
+    if failed:
+        first = failed[0]
+        warnings.warn(
+            f"{len(failed)} of {len(results.records)} runs failed; the first, {first.key['label']} "
+            f"on {first.key['set']}: {first.error}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return results
 
 
 def run_selection(
@@ -118,20 +131,29 @@ def run_selection(
         reference = reference_clusters(X, n_classes, protocol.seed)
     counts = [X.shape[1]] if candidate.method == ALL_FEATURES else protocol.counts(X.shape[1])
     fit_scaling = candidate.scaling or protocol.scaling
-    table = prepared(data, fit_scaling, protocol.max_samples, protocol.seed)[0]
+    table = X
+    if fit_scaling != protocol.scaling:
+        table = prepared(data, fit_scaling, protocol.max_samples, protocol.seed)[0]
     rankings = _Rankings(table, candidate, setting, n_classes)
+    if not counts:
+        asked = ", ".join(map(str, protocol.n_features))
+        raise ValueError(f"no number of features asked for ({asked}) is below {X.shape[1]}.")
     rows = []
     for count in counts:
         values: dict[str, list[float]] = {}
+        folds: dict[str, list[list[float]]] = {}
         for seeds, model_seed in _seed_groups(candidate, protocol):
             columns = X
             if candidate.method != ALL_FEATURES:
                 columns = X[:, rankings.selected(count, model_seed)]
             found = clustering_values(columns, y, n_classes, protocol, seeds, reference)
-            if y is not None and seeds.start == protocol.seed:
-                found |= classification_values(columns, y, protocol)
             for measure, some in found.items():
                 values.setdefault(measure, []).extend(some)
+            if y is not None:
+                for measure, some in classification_values(columns, y, protocol).items():
+                    folds.setdefault(measure, []).append(some)
+        # The folds are the same for all: of several subsets each fold has its mean.
+        values |= {name: np.mean(some, axis=0).tolist() for name, some in folds.items()}
         rows += [
             {"n_features": count, "measure": measure, "values": some}
             for measure, some in values.items()

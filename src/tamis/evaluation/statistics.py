@@ -100,6 +100,10 @@ def paired_tests(
     list of Comparison
         Pairs that differ nowhere have p = 1.
     """
+    if against not in results.labels:
+        raise ValueError(
+            f"there is no {against!r} to compare with; there are {', '.join(results.labels)}."
+        )
     pairs = []
     for set_name in results.sets:
         other = results.estimate(set_name, against, measure, n_features)
@@ -107,6 +111,11 @@ def paired_tests(
             one = results.estimate(set_name, label, measure, n_features)
             if label == against or one is None or other is None:
                 continue
+            if len(one.values) != len(other.values):
+                raise ValueError(
+                    f"{label!r} has {len(one.values)} values of {measure!r} on {set_name!r} and "
+                    f"{against!r} has {len(other.values)}: they cannot be paired."
+                )
             difference = one.values - other.values
             p = float(stats.wilcoxon(difference).pvalue) if difference.any() else 1.0
             pairs.append((set_name, label, float(difference.mean()), p))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -10,16 +11,19 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.process_executor import BrokenProcessPool
 from threadpoolctl import threadpool_limits
 
 from tamis._neighbor_memory import shared_neighbors
 from tamis.evaluation.journal import Journal, SweepError, identity
+from tamis.evaluation.provenance import provenance
 from tamis.evaluation.results import Record, Results
 from tamis.evaluation.stopwatch import measured_parts, part
 
@@ -39,11 +43,15 @@ class Task:
         dicts, as JSON has them. It must be deterministic.
     arguments : mapping
         Given to the function by name.
+    fingerprint : str
+        Changes with whatever the result hangs on that the key does not tell: the contents of a
+        table, defaults in force. A record with another fingerprint is made again.
     """
 
     key: Mapping[str, Any]
     function: Callable[..., list[dict[str, Any]]]
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    fingerprint: str = ""
 
 
 def sweep(
@@ -54,13 +62,14 @@ def sweep(
     n_jobs: int = 1,
     progress: bool = False,
     time_limit: float | None = None,
+    fresh: bool = False,
 ) -> Results:
     """Run the tasks that are not yet done.
 
     Every finished run is a line of `path`, on the disk before the next one counts. Killed at any
     moment, a sweep loses the runs under way; called again with the same file it makes the missing
-    ones and no others. Each run is confined to one thread, so that any number of workers gives the
-    same bits. Neighbour searches are shared between the runs.
+    and the failed ones and no others. Each run is confined to one thread, so that any number of
+    workers gives the same bits. Neighbour searches are shared between the runs.
 
     Parameters
     ----------
@@ -75,7 +84,11 @@ def sweep(
         Whether to show a bar with the time left, on a terminal.
     time_limit : float or None, default=None
         Seconds of processor time that a run may take (where the system has such a clock, as Linux
-        and macOS do). One that takes longer is recorded as failed; so is one that raises an error.
+        and macOS do). One that takes longer is recorded as failed; so is one that raises an error,
+        or whose process dies. Failures are tried again by the next call, but for runs that have
+        exceeded the same limit.
+    fresh : bool, default=False
+        Whether to discard what `path` holds.
 
     Returns
     -------
@@ -91,21 +104,26 @@ def sweep(
     wanted = [identity(task.key) for task in tasks]
     if len(set(wanted)) < len(wanted):
         raise ValueError("two tasks have the same key; results could not be told apart.")
-    with _journal(path, header) as journal, _neighbor_folder(path) as folder:
-        missing = [t for t, name in zip(tasks, wanted, strict=True) if name not in journal.records]
+    journal = Journal(Path(path) if path is not None else None, header, fresh=fresh)
+    with closing(journal), _neighbor_folder(path) as folder:
+        missing = [
+            task
+            for task, name in zip(tasks, wanted, strict=True)
+            if not _is_done(journal.records.get(name), task, time_limit)
+        ]
+        made_with = provenance() if path is not None and missing else {}
         runs = _runs(missing, n_jobs, folder, time_limit)
         for record in _with_bar(runs, len(missing), len(tasks), progress):
-            journal.append(record)
+            journal.append(replace(record, made_with=made_with))
         return Results([journal.records[name] for name in wanted], header)
 
 
-@contextmanager
-def _journal(path: str | os.PathLike[str] | None, header: dict[str, Any]) -> Iterator[Journal]:
-    journal = Journal(Path(path) if path is not None else None, header)
-    try:
-        yield journal
-    finally:
-        journal.close()
+def _is_done(record: Record | None, task: Task, time_limit: float | None) -> bool:
+    if record is None or record.fingerprint != task.fingerprint:
+        return False
+    if record.error is None:
+        return True
+    return time_limit is not None and record.error.endswith(_too_long(time_limit))
 
 
 @contextmanager
@@ -124,11 +142,38 @@ def _runs(
     tasks: Sequence[Task], n_jobs: int, folder: Path, time_limit: float | None
 ) -> Iterator[Record]:
     if n_jobs == 1 or len(tasks) <= 1:
-        return (_run(task, folder, time_limit) for task in tasks)
-    parallel = Parallel(
-        n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs"
-    )
-    return parallel(delayed(_run)(task, folder, time_limit, os.getpid()) for task in tasks)
+        yield from (_run(task, folder, time_limit) for task in tasks)
+        return
+    missing = {identity(task.key): task for task in tasks}
+    while missing:
+        parallel = Parallel(
+            n_jobs,
+            backend="loky",
+            return_as="generator_unordered",
+            batch_size=1,
+            pre_dispatch="n_jobs",
+        )
+        work = (delayed(_run)(t, folder, time_limit, os.getpid()) for t in list(missing.values()))
+        try:
+            for record in parallel(work):
+                del missing[identity(record.key)]
+                yield record
+        except BrokenProcessPool:
+            # A worker has died, of memory or of a fault in a library, and took the others along.
+            # What may have been under way is made run by run, to tell which it was.
+            for name in list(missing)[: 2 * effective_n_jobs(n_jobs)]:
+                yield _run_alone(missing.pop(name), folder, time_limit)
+
+
+def _run_alone(task: Task, folder: Path, time_limit: float | None) -> Record:
+    """One task in a process of its own, whose death is recorded."""
+    executor = get_reusable_executor(max_workers=1, kill_workers=True)
+    try:
+        record: Record = executor.submit(_run, task, folder, time_limit, os.getpid()).result()
+    except BrokenProcessPool:
+        error = "WorkerDied: the process was ended by the system; is there too little memory?"
+        return Record(dict(task.key), [], {}, error, task.fingerprint)
+    return record
 
 
 def _run(task: Task, folder: Path, time_limit: float | None, parent: int | None = None) -> Record:
@@ -140,14 +185,20 @@ def _run(task: Task, folder: Path, time_limit: float | None, parent: int | None 
     with measured_parts() as seconds:
         try:
             with part("all"), threadpool_limits(1), shared_neighbors(folder), _alarm(time_limit):
-                rows = task.function(**task.arguments)
-        except Exception as failure:  # one bad run must not lose the others
-            error = f"{type(failure).__name__}: {failure}".splitlines()[0]
-    return Record(dict(task.key), rows, seconds, error)
+                found = task.function(**task.arguments)
+                json.dumps(found, allow_nan=False)  # what cannot be kept is a failure too
+                rows = found
+        except (Exception, TimeLimitError) as failure:  # one bad run must not lose the others
+            error = " ".join(f"{type(failure).__name__}: {failure}".splitlines()[:1])
+    return Record(dict(task.key), rows, seconds, error, task.fingerprint)
 
 
-class TimeLimitError(Exception):
-    """A run took longer than it may."""
+class TimeLimitError(BaseException):
+    """A run took longer than it may. No method can take it for an error of its own."""
+
+
+def _too_long(seconds: float) -> str:
+    return f"took longer than the limit of {seconds:g} s of processor time"
 
 
 @contextmanager
@@ -158,7 +209,7 @@ def _alarm(seconds: float | None) -> Iterator[None]:
         return
 
     def stop(*_: Any) -> None:
-        raise TimeLimitError(f"took longer than the limit of {seconds:g} s of processor time")
+        raise TimeLimitError(_too_long(seconds))
 
     # The clock of the processor: what else the machine does must not decide what fails.
     before = signal.signal(signal.SIGPROF, stop)

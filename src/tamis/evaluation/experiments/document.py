@@ -44,8 +44,8 @@ class Document:
         The sets that were not at hand, each with what to do.
     failures : tuple
         Key and error of every run that failed.
-    made_with : mapping
-        Commit, versions, platform.
+    made_with : tuple of mapping
+        Commit, versions, platform; several if it was made in several goes.
     """
 
     experiment: Experiment
@@ -56,7 +56,7 @@ class Document:
     at_hand: tuple[str, ...]
     absent: Mapping[str, str]
     failures: tuple[tuple[Mapping[str, Any], str | None], ...]
-    made_with: Mapping[str, str]
+    made_with: tuple[Mapping[str, str], ...]
 
     @property
     def verdicts(self) -> Counter[str]:
@@ -95,7 +95,7 @@ class Document:
             "about": self.experiment.about,
             "quick": self.quick,
             "protocol": self.protocol.as_dict(),
-            "made_with": dict(self.made_with),
+            "made_with": [dict(made) for made in self.made_with],
             "sets": list(self.at_hand),
             "absent": dict(self.absent),
             "failures": [{"key": dict(key), "error": error} for key, error in self.failures],
@@ -134,8 +134,10 @@ class Document:
         return gaps
 
     def _origin(self) -> list[str]:
-        made = ", ".join(f"{name} {value}" for name, value in self.made_with.items())
-        return [f"Protocol: {self.protocol.describe()}.", f"Made with {made}."]
+        made = (
+            ", ".join(f"{name} {value}" for name, value in some.items()) for some in self.made_with
+        )
+        return [f"Protocol: {self.protocol.describe()}.", f"Made with {'; and with '.join(made)}."]
 
 
 def _fill(text: str) -> str:

@@ -178,6 +178,7 @@ _FULL = Protocol(
     scaling="unit",
     n_features=(50, 100, 150, 200, 300),
     n_repeats=20,
+    n_random=10,
     classifiers=("1nn",),
 )
 

@@ -196,6 +196,7 @@ _FULL = Protocol(
     n_features=(5, 10, 15, 20, 25, 30, 35, 40, 45, 50),
     clusterers=("kmeans", "ncut"),
     n_repeats=20,
+    n_random=10,
     tuning="oracle",
 )
 

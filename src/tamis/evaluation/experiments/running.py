@@ -15,7 +15,6 @@ from tamis._files import write_atomically
 from tamis.evaluation.experiments.base import Experiment, Outcome
 from tamis.evaluation.experiments.document import Document
 from tamis.evaluation.figures import require_matplotlib
-from tamis.evaluation.provenance import provenance
 from tamis.evaluation.sweep import sweep
 
 __all__ = ["find", "names", "run"]
@@ -105,8 +104,6 @@ def run(
 
     folder = Path(output) / (f"{experiment.name}-quick" if quick else experiment.name)
     raw = folder / "results.jsonl"
-    if fresh:
-        raw.unlink(missing_ok=True)
     results = sweep(
         experiment.tasks(at_hand, protocol),
         raw,
@@ -114,6 +111,7 @@ def run(
         n_jobs=n_jobs,
         progress=progress,
         time_limit=experiment.time_limit,
+        fresh=fresh,
     )
     tables = [table.restricted(wanted) for table in experiment.tables(results)]
     document = Document(
@@ -127,12 +125,13 @@ def run(
         failures=tuple(
             (dict(record.key), record.error) for record in results.records if record.error
         ),
-        made_with=provenance(),
+        made_with=tuple(results.made_with),
     )
     markdown, data = document.markdown(), document.data()
+    printed = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     files = {
         folder / f"{experiment.name}.md": markdown,
-        folder / f"{experiment.name}.json": json.dumps(data, indent=1, ensure_ascii=False) + "\n",
+        folder / f"{experiment.name}.json": printed,
     }
     for path, contents in files.items():
         write_atomically(path, contents)
@@ -165,6 +164,8 @@ def _wanted(experiment: Experiment, quick: bool, sets: Sequence[str] | None) -> 
 def _advice(dataset: str) -> str:
     """How to come by a set that is not at hand."""
     entry = datasets.entry(dataset)
+    if entry.recipe is not None:
+        return f"made of {entry.recipe.base}: {_advice(entry.recipe.base)}"
     stem = entry.files[0] if entry.files else entry.name
     fetched = f", or let tamis.datasets.load({entry.name!r}) fetch it" if entry.download else ""
     return (

@@ -162,7 +162,7 @@ def figures(results: Results, folder: Path) -> list[Path]:
     )
 
 
-_FULL = Protocol(scaling="unit", n_features=NUMBERS, n_repeats=20, tuning="oracle")
+_FULL = Protocol(scaling="unit", n_features=NUMBERS, n_repeats=20, n_random=10, tuning="oracle")
 
 EXPERIMENT = Experiment(
     name="udfs",
