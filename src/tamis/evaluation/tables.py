@@ -184,7 +184,7 @@ class PaperTable:
         for row in self.rows:
             stacks = (self._stack(row, column, prefix=True) for column in self.columns)
             cells.append(
-                [markdown_text(row), *("<br>".join(filter(None, lines)) for lines in stacks)]
+                [markdown_text(row), *(_unbroken("<br>".join(filter(None, x))) for x in stacks)]
             )
         widths = [max(3, *(len(line[i]) for line in cells)) for i in range(len(cells[0]))]
         rule = [":" + "-" * (widths[0] - 1), *("-" * (width - 1) + ":" for width in widths[1:])]
@@ -262,6 +262,11 @@ def summary(tables: Iterable[_Judged]) -> Counter[str]:
     for table in tables:
         total.update(table.verdicts)
     return total
+
+
+def _unbroken(figures: str) -> str:
+    """Figures that a browser does not break before their deviation."""
+    return figures.replace(" ", "\N{NO-BREAK SPACE}").replace("no\N{NO-BREAK SPACE}data", "no data")
 
 
 def markdown_text(text: str) -> str:
