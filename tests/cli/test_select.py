@@ -246,3 +246,13 @@ def test_an_interrupt_leaves_nothing(refused, wine_csv, monkeypatch):
 
     monkeypatch.setattr(MRSF, "fit", stop)
     assert "stopped" in refused("select", wine_csv, "-o", "kept.csv", code=130)
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".tsv.bz2", ".libsvm.xz"])
+def test_text_is_written_compressed(run, wine_csv, tmp_path, ending):
+    path = tmp_path / f"kept{ending}"
+    result = run("select", wine_csv, "--labels", "cultivar", "-k", 3, "-o", path, "--json")
+    assert len(kept_columns(result)) == 3
+    assert io.read(path).X.shape[0] == 178
+    with pytest.raises(UnicodeDecodeError):
+        path.read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from html.parser import HTMLParser
@@ -268,6 +269,19 @@ class TestSaving:
             page.save(path)
         assert path.read_text() == "old"
         assert list(tmp_path.iterdir()) == [path]
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+    def test_a_pipe_is_written_through(self, tmp_path):
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # with it, writing does not wait
+        try:
+            report.Report("<p>Ünder 64 kB</p>", "A pipe", ()).save(pipe)
+            assert os.read(reader, 1000).decode() == "<p>Ünder 64 kB</p>"
+        finally:
+            os.close(reader)
+        assert pipe.is_fifo()
+        assert list(tmp_path.iterdir()) == [pipe]
 
     def test_no_folder(self, page, tmp_path):
         with pytest.raises(FileNotFoundError, match=r"There is no folder .*make it"):

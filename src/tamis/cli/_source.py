@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tamis.cli._failures import CommandError, reason
+from tamis.cli._failures import CommandError, command_words, reason
 from tamis.cli._screen import working
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def read_source(
         try:
             return io.read(file, labels=labels, ids=ids, format=format, key=key)
         except io.TableError as error:
-            raise CommandError(str(error)) from None
+            raise CommandError(command_words(error)) from None
         except OSError as error:
             raise CommandError(f"cannot read {file}: {reason(error)}.") from None
 
@@ -101,7 +101,7 @@ def _registered(name: str) -> Table:
         with working(f"loading {name}"):
             data = datasets.load(name)
     except datasets.DatasetError as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(command_words(error)) from None
     shape = data.image_shape
     if shape is not None and data.entry.image_order == "F":
         shape = shape[::-1]  # read by rows, a picture that runs by columns lies on its side
