@@ -31,7 +31,7 @@ def bench(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
+            metavar="NAME",
             help="The experiment; without it they are listed.",
             autocompletion=experiment_names,
             show_default=False,

@@ -28,7 +28,7 @@ def datasets(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
+            metavar="NAME",
             help="One set, in detail.",
             autocompletion=dataset_names,
             show_default=False,

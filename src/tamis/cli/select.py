@@ -178,6 +178,7 @@ def select(
                 "why": why,
                 "parameters": _plain_parameters(model),
                 "scaling": prepared.scaling,
+                "notes": [*source.table.notes, *prepared.words],
                 "seconds": round(seconds, 3),
                 "n_kept": n_kept,
                 "kept": [
@@ -284,6 +285,8 @@ def _write(
                 labels=labels,
                 image_shape=pixels,
                 command=command,
+                preparation=prepared.words,
+                scaler=prepared.scaler,
                 title=source.name,
             ).save(path)
 
