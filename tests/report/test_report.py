@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.preprocessing import StandardScaler
 
 from tamis import MCFS, UDFS, LaplacianScore, MaxVariance, RandomSubset, report
 from tamis.evidence import Groups, View
@@ -288,6 +289,23 @@ class TestSaving:
             page.save(tmp_path / "none" / "report.html")
         with pytest.raises(IsADirectoryError, match="is a folder"):
             page.save(tmp_path)
+
+
+def test_the_recipe_scales_as_the_table_was_scaled():
+    X = table() * np.logspace(0, 3, 9)
+    scaler = StandardScaler(with_mean=False)
+    selector = UDFS(3, n_clusters=2).fit(scaler.fit_transform(X))
+    page = report.selection(
+        selector, scaler.transform(X), preparation=[f"Scaled. {HOSTILE}"], scaler=scaler
+    )
+    reader = Reader(page.html)
+    assert f"Scaled. {HOSTILE}" in reader.texts
+    (code,) = (text for text in reader.texts if "fit_transform" in text)
+    found = {"X": X}
+    exec(code, found)
+    np.testing.assert_allclose(found["X_selected"], selector.transform(scaler.transform(X)))
+    with pytest.raises(TypeError, match="sequence of sentences"):
+        report.selection(selector, scaler.transform(X), preparation="Scaled.")
 
 
 class TestCharts:
