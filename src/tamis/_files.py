@@ -17,12 +17,21 @@ def write_atomically(path: Path, contents: str | bytes) -> None:
         The file; its folder is made if need be.
     contents : str or bytes
         What it holds; text is written as UTF-8.
+
+    Notes
+    -----
+    A device or a pipe is written through: it has no contents to put in its place.
     """
+    data = contents.encode() if isinstance(contents, str) else contents
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        with path.open("wb") as file:
+            file.write(data)
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with beside.open("wb") as file:
-            file.write(contents.encode() if isinstance(contents, str) else contents)
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)

@@ -134,6 +134,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def _set_scores(self, scores: FloatArray, constant: BoolArray) -> Self:
         """Keep the scores, put constant features at the bottom, and rank."""
         scores = np.asarray(scores, dtype=np.float64)
+        self._constant = constant
         informative = scores[~constant]
         self.scores_ = np.where(constant, min(0.0, informative.min(initial=0.0)), scores)
         best_first = np.lexsort((constant, -self.scores_))
@@ -181,7 +182,8 @@ class Selector(SelectorMixin, BaseEstimator):
             return int(wanted)
         if not (isinstance(wanted, Real) and 0 < wanted <= 1):
             raise ValueError(f"n_features_to_select={wanted!r} as a fraction must be in (0, 1].")
-        return max(1, int(wanted * n_features))
+        # Rounded first: 0.29 * 100 is a little less than 29 in binary.
+        return max(1, int(round(wanted * n_features, 9)))
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "ranking_")

@@ -129,6 +129,54 @@ def test_a_folder_as_output(refused, wine_csv, tmp_path):
     assert "is a folder" in refused("select", wine_csv, "-o", "out.csv")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [("--output",), ("--output-format", "csv", "--output"), ("--report",)],
+    ids=" ".join,
+)
+def test_a_folder_of_something_else_is_not_replaced(refused, wine_csv, tmp_path, options):
+    (tmp_path / "p.zarr").mkdir()
+    (tmp_path / "p.zarr" / "thesis.txt").write_text("years of work")
+    line = refused("select", wine_csv, *options, "p.zarr")
+    assert line.startswith(f"tamis: {options[-1]} p.zarr: ")
+    assert "folder" in line
+
+
+def test_a_report_does_not_replace_a_zarr_store(refused, wine_csv, tmp_path):
+    (tmp_path / "p.zarr").mkdir()
+    (tmp_path / "p.zarr" / ".zgroup").write_text("{}")
+    assert "--report p.zarr: this is a folder" in refused("select", wine_csv, "--report", "p.zarr")
+
+
+@pytest.mark.parametrize("option", ["-o", "--ranking", "--report"])
+def test_nothing_is_written_into_the_input(refused, tmp_path, option):
+    (tmp_path / "in.zarr").mkdir()
+    (tmp_path / "in.zarr" / ".zgroup").write_text("{}")
+    (tmp_path / "link").symlink_to(tmp_path / "in.zarr")
+    for folder in ("in.zarr", "link"):
+        line = refused("select", "in.zarr", option, f"{folder}/r.csv")
+        assert f"{folder}/r.csv lies inside the input" in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("select", "data.xyz"), "Or name the format with --format NAME."),
+        (("select", "table.npy"), "name its format with --format NAME."),
+        (("select", "several.npz"), "Name it with --key NAME;"),
+        (("select", "dataset:qqqqqq"), "`tamis datasets` lists those there are."),
+        (("datasets", "qqqqqq"), "`tamis datasets` lists those there are."),
+    ],
+)
+def test_advice_is_in_words_of_the_command_line(refused, tmp_path, arguments, said):
+    (tmp_path / "data.xyz").write_text("a,b\n1,2\n")
+    (tmp_path / "table.npy").write_text("a,b\n1,2\n")
+    np.savez(tmp_path / "several.npz", first=np.eye(3), second=np.ones((3, 3)))
+    line = refused(*arguments)
+    assert said in line
+    assert "=…" not in line
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_to(refused, wine_csv, tmp_path):
     (tmp_path / "locked").mkdir()
@@ -154,7 +202,10 @@ def test_a_folder_that_cannot_be_written_to(refused, wine_csv, tmp_path):
         (("--id", "name"), "there is no column 'name'"),
         (("--image-shape", "3x3"), "9 pixels"),
         (("--image-shape", "large"), "HEIGHTxWIDTH"),
-        (("-o", "out.xyz"), "does not tell its format"),
+        (("-o", "out.xyz"), "stands for no known format; there are"),
+        (("-o", "out.xyz"), "with --output-format NAME."),
+        (("-o", ".csv"), "--output .csv: the extension ''"),
+        (("-o", "out.npy.gz"), "--output out.npy.gz: NPY files are neither read nor written"),
         (("-o", "out", "--output-format", "word"), "--output-format word is unknown"),
         (("--ranking", "out.html"), "must end in"),
         (("--format", "word"), "no format 'word'"),

@@ -193,3 +193,40 @@ def test_max_variance_sees_the_columns_as_they_are(run, blobs_csv, blobs):
     result = run("compare", blobs_csv, "--labels", "kind", "-m", "max_variance", "-k", 4, "--json")
     widest = list(np.argsort(-blobs.to_numpy().var(axis=0))[:4])
     assert figures(json.loads(result.stdout), "max_variance")["selected"] == widest
+
+
+def test_missing_labels_of_a_frame_are_refused_as_those_of_text(refused, blobs, tmp_path):
+    labels = [None, *["a", "b"] * 29, "a"]
+    blobs.assign(kind=labels).to_parquet(tmp_path / "blobs.parquet")
+    line = refused("compare", "blobs.parquet", "--labels", "kind")
+    assert "1 of 60 labels are missing" in line
+
+
+def test_the_number_of_clusters_is_given_to_each_method_that_thinks_of_one(run, blobs_csv):
+    result = run(
+        "compare", blobs_csv, "--labels", "kind", "-k", 4, "--repeats", 1, "--clusters", 4,
+        "-m", "jelsr,mcfs,pca_score,max_variance", "-o", "kept", "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    lines = (blobs_csv.parent / "kept" / "results.jsonl").read_text().splitlines()
+    keys = [json.loads(line)["key"] for line in lines if '"key":' in line]
+    assert {key["method"]: key["parameters"] for key in keys} == {
+        "all_features": {},
+        "random_subset": {},
+        "jelsr": {"n_components": 4},
+        "mcfs": {"n_clusters": 4},
+        "pca_score": {},
+        "max_variance": {},
+    }
+
+
+def test_warnings_of_methods_cannot_move_the_cursor(run, blobs_csv, monkeypatch):
+    def fail(self, X, y=None):
+        raise ValueError("column \x1b[2J is bad")
+
+    monkeypatch.setattr(LaplacianScore, "fit", fail)
+    result = run("compare", blobs_csv, "--labels", "kind", *QUICK)
+    assert result.exit_code == 1
+    assert "\x1b" not in result.stderr
+    assert r"laplacian_score failed: " in result.stderr
+    assert r"column \x1b[2J is bad" in result.stderr

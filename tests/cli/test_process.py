@@ -94,7 +94,8 @@ def test_a_terminal_gets_colours(wine_csv, tmp_path, environment):
     assert "──".encode() in shown
 
 
-def test_a_reader_that_leaves_early_is_no_failure(process, tmp_path):
+@pytest.mark.parametrize("arguments", [("methods",), ("select", "wine.csv", "-k", "2")])
+def test_a_reader_that_leaves_early_is_no_failure(process, arguments):
     code = (
         "import os, sys\n"
         "reader, writer = os.pipe()\n"
@@ -103,7 +104,7 @@ def test_a_reader_that_leaves_early_is_no_failure(process, tmp_path):
         "from tamis.cli import main\n"
         "main()"
     )
-    result = process("methods", code=code)
+    result = process(*arguments, code=code)
     assert result.returncode == 0
     assert result.stderr == ""
 
@@ -175,3 +176,28 @@ def test_the_module_is_the_command(process, tmp_path, environment):
         env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert result.stdout.startswith("tamis ")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes that have a name")
+@pytest.mark.parametrize("arguments", [(), ("-o", "kept.csv")], ids=["screen", "output"])
+def test_a_table_from_a_pipe(process, wine_csv, tmp_path, arguments):
+    file = process("select", "wine.csv", "--labels", "cultivar", "-k", "3", "--json")
+    piped = process(
+        "select", "/dev/stdin", "--format", "csv", "--labels", "cultivar", "-k", "3", "--json",
+        *arguments, input=wine_csv.read_text(),
+    )  # fmt: skip
+    assert piped.returncode == 0, piped.stderr
+    found, wanted = json.loads(piped.stdout), json.loads(file.stdout)
+    assert found["source"] == "/dev/stdin"
+    assert found["n_samples"] == 178
+    assert found["kept"] == wanted["kept"]
+    if arguments:
+        assert len((tmp_path / "kept.csv").read_text().splitlines()) == 179
+
+
+def test_what_is_wrong_with_a_pipe_is_said_of_the_pipe(process):
+    result = process("select", "/dev/stdin", "--format", "csv", input="a,b\n1,2\n3\n")
+    assert result.returncode == 2
+    assert result.stderr.startswith("tamis: /dev/stdin: line 3 has 1 cells")
+    unnamed = process("select", "/dev/stdin", input="a,b\n1,2\n")
+    assert "name the format with --format NAME" in unnamed.stderr

@@ -246,3 +246,62 @@ def test_an_interrupt_leaves_nothing(refused, wine_csv, monkeypatch):
 
     monkeypatch.setattr(MRSF, "fit", stop)
     assert "stopped" in refused("select", wine_csv, "-o", "kept.csv", code=130)
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".tsv.bz2", ".libsvm.xz"])
+def test_text_is_written_compressed(run, wine_csv, tmp_path, ending):
+    path = tmp_path / f"kept{ending}"
+    result = run("select", wine_csv, "--labels", "cultivar", "-k", 3, "-o", path, "--json")
+    assert len(kept_columns(result)) == 3
+    assert io.read(path).X.shape[0] == 178
+    with pytest.raises(UnicodeDecodeError):
+        path.read_text(encoding="utf-8")
+
+
+def test_a_percentage_is_kept_as_it_is_written(run, tmp_path):
+    np.save(tmp_path / "d.npy", np.random.default_rng(0).normal(size=(9, 100)))
+    for share, number in (("29%", 29), ("0.29", 29), ("57%", 57), ("0.295", 29)):
+        result = run("select", "d.npy", "-m", "max_variance", "-k", share, "--json")
+        assert len(kept_columns(result)) == number
+
+
+def test_what_was_done_to_the_table_is_in_the_json(run, tmp_path):
+    np.savetxt(tmp_path / "d.csv", np.random.default_rng(0).normal(size=(30, 5)), delimiter=",")
+    result = json.loads(run("select", "d.csv", "-k", 2, "--max-rows", 20, "--json").stdout)
+    assert result["notes"] == [
+        "The first line holds numbers only: read as data, columns named column0, ….",
+        "Ranked on 20 of the 30 rows, drawn at random, as --max-rows says; --max-rows sets another "
+        "number.",
+        "Columns standardised: mean 0, standard deviation 1.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scale", "code"),
+    [
+        ("standard", "X = StandardScaler().fit_transform(X)"),
+        ("columns", "X = MinMaxScaler().fit_transform(X)"),
+        ("unit", None),
+        ("none", None),
+    ],
+)
+def test_the_report_says_how_the_table_was_prepared(run, wine_csv, tmp_path, scale, code):
+    result = run(
+        "select", wine_csv, "--labels", "cultivar", "-k", 3, "-m", "max_variance",
+        "--scale", scale, "--max-rows", 100, "--report", "r.html", "--json",
+    )  # fmt: skip
+    notes = json.loads(result.stdout)["notes"]
+    assert len(notes) == 2
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    repeat = page[page.index('<section id="repeat">') :]
+    for note in notes:
+        assert f"<li>{note}</li>" in repeat
+    assert ("fit_transform(X)\nselector" in repeat) == (code is not None)
+    assert code is None or code in repeat
+
+
+@pytest.mark.parametrize("command", ["bench", "methods", "datasets"])
+def test_usage_names_the_optional_argument_once(run, command):
+    usage = run(command, "--help").stdout
+    assert "[NAME]" in usage
+    assert "[[" not in usage

@@ -116,7 +116,7 @@ def test_unknown_extensions_and_formats(tmp_path):
     assert "stands for no known format" in refusal(tmp_path / "t")
     assert "did you mean '.parquet'" in refusal(tmp_path / "t.parqet")
     assert "save it as .xlsx" in refusal(tmp_path / "t.xls")
-    assert "not read compressed; unpack it" in refusal(tmp_path / "t.npy.gz")
+    assert "neither read nor written compressed; leave out .gz" in refusal(tmp_path / "t.npy.gz")
     assert "the formats are csv, tsv" in refusal(tmp_path / "t", format="cvs")
 
 

@@ -31,6 +31,14 @@ class TestArrow:
 
         return save
 
+    def test_missing_labels_and_ids_are_empty(self, save):
+        path = save({"a": [1.0, 2, 3], "kind": ["x", None, "y"], "name": [None, "p", "q"]})
+        table = io.read(path, labels="kind", ids="name")
+        assert table.labels.tolist() == ["x", "", "y"]
+        assert table.ids.tolist() == ["", "p", "q"]
+        numbers = save({"a": [1.0, 2, 3], "kind": [1, None, 2]})
+        assert io.read(numbers, labels="kind").labels.tolist() == ["1", "", "2"]
+
     def test_several_groups(self, save):
         X = np.arange(30.0).reshape(10, 3)
         path = save({name: X[:, j] for j, name in enumerate(["a", "a.b", "c"])}, rows=3)
@@ -196,3 +204,15 @@ class TestMatlab:
         assert table.feature_names.tolist() == ["a", "bé", "c"]
         sparse = io.read(tmp_path / "t.mat", key="S")
         assert sparse.X.toarray().tolist() == X.toarray().tolist()
+
+
+def test_missing_labels_and_ids_of_a_workbook_are_empty(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["a", "kind", "name"], [1, "x", None], [2, None, "p"]):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    table = io.read(tmp_path / "t.xlsx", labels="kind", ids="name")
+    assert table.labels.tolist() == ["x", ""]
+    assert table.ids.tolist() == ["", "p"]
+    io.write_table(table, [0], tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "name,kind,a\n,x,1\np,,2\n"

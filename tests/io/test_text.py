@@ -148,3 +148,9 @@ def test_wrong_column_names(read):
         read(content, ids="species", labels="species")
     with pytest.raises(TableError, match="has 1 numeric column"):
         read(content, ids="species", labels="width")
+
+
+def test_a_header_of_months_is_no_data(read):
+    table = read("2021_01,2021_02\n1,2\n3,4\n")
+    assert table.feature_names.tolist() == ["2021_01", "2021_02"]
+    assert table.X.tolist() == [[1, 2], [3, 4]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from tamis import TRACK, UDFS, LaplacianScore, MaxVariance, plots
+from tamis import TRACK, UDFS, LaplacianScore, MaxVariance, plots, report
 from tamis.evidence import knee
 
 pytest.importorskip("matplotlib", reason="the plots need matplotlib: install tamis[plot]")
@@ -44,6 +44,18 @@ def test_scores(digits, pyplot):
     # The number of features may change without a new fit.
     selector.set_params(n_features_to_select=5)
     assert plots.ScoresDisplay.from_estimator(selector).n_selected == 5
+
+
+def test_the_knee_is_that_of_the_report():
+    """Constant columns are no part of the curve that bends, there or here."""
+    spread = np.array([9, 8.5, 8, 2, 1.5, 1, 0.5, 0.2])
+    X = np.random.RandomState(0).normal(size=(50, 8)) * spread
+    X = np.hstack([X, np.ones((50, 40))])
+    selector = MaxVariance(3).fit(X)
+    shown = plots.ScoresDisplay.from_estimator(selector).knee
+    assert shown == knee(selector.scores_[:8]) != knee(selector.scores_)
+    page = report.selection(selector, X, n_subsamples=0)
+    assert f"knee: {shown}<" in page.html
 
 
 def test_scores_without_a_knee():

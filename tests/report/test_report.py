@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from html.parser import HTMLParser
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.preprocessing import StandardScaler
 
 from tamis import MCFS, UDFS, LaplacianScore, MaxVariance, RandomSubset, report
 from tamis.evidence import Groups, View
@@ -269,11 +271,41 @@ class TestSaving:
         assert path.read_text() == "old"
         assert list(tmp_path.iterdir()) == [path]
 
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+    def test_a_pipe_is_written_through(self, tmp_path):
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # with it, writing does not wait
+        try:
+            report.Report("<p>Ünder 64 kB</p>", "A pipe", ()).save(pipe)
+            assert os.read(reader, 1000).decode() == "<p>Ünder 64 kB</p>"
+        finally:
+            os.close(reader)
+        assert pipe.is_fifo()
+        assert list(tmp_path.iterdir()) == [pipe]
+
     def test_no_folder(self, page, tmp_path):
         with pytest.raises(FileNotFoundError, match=r"There is no folder .*make it"):
             page.save(tmp_path / "none" / "report.html")
         with pytest.raises(IsADirectoryError, match="is a folder"):
             page.save(tmp_path)
+
+
+def test_the_recipe_scales_as_the_table_was_scaled():
+    X = table() * np.logspace(0, 3, 9)
+    scaler = StandardScaler(with_mean=False)
+    selector = UDFS(3, n_clusters=2).fit(scaler.fit_transform(X))
+    page = report.selection(
+        selector, scaler.transform(X), preparation=[f"Scaled. {HOSTILE}"], scaler=scaler
+    )
+    reader = Reader(page.html)
+    assert f"Scaled. {HOSTILE}" in reader.texts
+    (code,) = (text for text in reader.texts if "fit_transform" in text)
+    found = {"X": X}
+    exec(code, found)
+    np.testing.assert_allclose(found["X_selected"], selector.transform(scaler.transform(X)))
+    with pytest.raises(TypeError, match="sequence of sentences"):
+        report.selection(selector, scaler.transform(X), preparation="Scaled.")
 
 
 class TestCharts:

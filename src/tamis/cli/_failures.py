@@ -15,7 +15,16 @@ from typer.core import TyperGroup
 
 from tamis.cli._screen import one_line, printable, stderr
 
-__all__ = ["ARGUMENTS", "COMPUTATION", "INTERRUPTED", "USAGE", "CommandError", "Group", "reason"]
+__all__ = [
+    "ARGUMENTS",
+    "COMPUTATION",
+    "INTERRUPTED",
+    "USAGE",
+    "CommandError",
+    "Group",
+    "command_words",
+    "reason",
+]
 
 COMPUTATION = 1
 USAGE = 2
@@ -109,6 +118,18 @@ def reason(error: BaseException) -> str:
     return (
         text if isinstance(error, ValueError | LookupError) else f"{type(error).__name__}: {text}"
     )
+
+
+def command_words(error: Exception, format_option: str = "--format") -> str:
+    """The message of an error of the library, its advice in words of the command line."""
+    text = str(error)
+    for advice, option in (
+        ("format=…", f"{format_option} NAME"),
+        ("key=…", "--key NAME"),
+        ("tamis.datasets.names()", "`tamis datasets`"),
+    ):
+        text = text.replace(advice, option)
+    return text
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from tamis.cli._failures import CommandError, reason
 
 if TYPE_CHECKING:
+    from sklearn.base import TransformerMixin
+
     from tamis._typing import FloatArray, IntArray, Matrix
     from tamis.cli._source import Source
     from tamis.evaluation.protocol import Scaling
@@ -39,6 +41,8 @@ class Prepared:
     rows : ndarray or slice
         Which rows of the source it holds.
     scaling : {"standard", "columns", "unit", "none"}
+    scaler : transformer or None
+        Of scikit-learn, not fitted, that scales likewise; None where there is none such.
     words : list of str
         What was done, a sentence each.
     altered : bool
@@ -48,6 +52,7 @@ class Prepared:
     X: Matrix
     rows: IntArray | slice
     scaling: Scaling
+    scaler: TransformerMixin | None
     words: list[str]
     altered: bool
 
@@ -62,7 +67,7 @@ def prepare(
     import numpy as np
     import scipy.sparse as sp
 
-    from tamis.evaluation.preparation import drawn_samples, scaled
+    from tamis.evaluation.preparation import drawn_samples, scaled, scaler_for
 
     check_values(source)
     X = source.table.X
@@ -89,7 +94,7 @@ def prepare(
         _scale_in_place(X, scaling)
     words.append(scaling_words(scaling, sp.issparse(X)))
     altered = X is source.table.X and scaling != "none"
-    return Prepared(X, rows, scaling, words, altered)
+    return Prepared(X, rows, scaling, scaler_for(scaling, sp.issparse(X)), words, altered)
 
 
 def _scale_in_place(X: FloatArray, scaling: Scaling) -> None:

@@ -52,7 +52,11 @@ def stderr() -> Console:
 def _console(terminal: bool, stderr: bool) -> Console:
     from rich.console import Console
 
-    return Console(
+    class PipedConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # a reader that has seen enough is no failure: the commands end quietly
+
+    return PipedConsole(
         stderr=stderr,
         width=None if terminal else _PIPE_WIDTH,
         highlight=False,

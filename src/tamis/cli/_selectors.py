@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tamis.base import Selector
     from tamis.registry import Method
 
-__all__ = ["fit", "make_selector", "read_parameters"]
+__all__ = ["cluster_parameter", "fit", "make_selector", "read_parameters"]
 
 _WORDS = {"none": None, "true": True, "false": False}
 
@@ -44,14 +44,22 @@ def read_parameters(
             raise CommandError(f"--param sets {name} twice; set it once.")
         values[name] = _read_value(text)
     if clusters is not None:
-        # JELSR calls the same number the components of its embedding.
-        name = next((name for name in ("n_clusters", "n_components") if name in known), "")
+        name = cluster_parameter(method) or ""
         if not name:
             raise CommandError(f"{method.name} knows no clusters; leave out --clusters.")
         if name in values:
             raise CommandError(f"--clusters and --param {name} set the same; leave one out.")
         values[name] = clusters
     return values
+
+
+def cluster_parameter(method: Method) -> str | None:
+    """The parameter that --clusters sets, if the method has one."""
+    known = inspect.signature(method.selector).parameters
+    if "n_clusters" in known:
+        return "n_clusters"
+    # JELSR calls the same number the components of its embedding; those of PCA are another thing.
+    return "n_components" if method.name == "jelsr" else None
 
 
 def _read_value(text: str) -> Any:

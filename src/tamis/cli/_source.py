@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tamis.cli._failures import CommandError, reason
+from tamis.cli._failures import CommandError, command_words, reason
 from tamis.cli._screen import working
 
 if TYPE_CHECKING:
@@ -70,9 +74,11 @@ def read_source(
         from tamis import io
 
         try:
-            return io.read(file, labels=labels, ids=ids, format=format, key=key)
+            return io.read(path, labels=labels, ids=ids, format=format, key=key)
         except io.TableError as error:
-            raise CommandError(str(error)) from None
+            text = command_words(error)
+            spooled = path != Path(file)
+            raise CommandError(text.replace(str(path), file) if spooled else text) from None
         except OSError as error:
             raise CommandError(f"cannot read {file}: {reason(error)}.") from None
 
@@ -88,7 +94,34 @@ def read_source(
                 raise CommandError(f"{file} is a registered data set: leave out {option}.")
         return _checked(Source(file, _registered(name), lambda: _registered(name)))
     with working(f"reading {file}"):
+        path = _spooled(file, format)
         return _checked(Source(file, read(), read))
+
+
+def _spooled(file: str, format: str | None) -> Path:
+    """The file; of a pipe or a device, which can be read only once, a copy for as long as we run.
+
+    Reading looks at the start of a file first, and a table scaled in place is read once more.
+    """
+    path = Path(file)
+    if not path.exists() or path.is_file() or path.is_dir():
+        return path
+    from tamis import io
+    from tamis.io._formats import format_of
+
+    try:
+        format_of(path, format)  # before waiting for whoever writes
+    except io.TableError as error:
+        raise CommandError(command_words(error)) from None
+    folder = tempfile.TemporaryDirectory(prefix="tamis-")
+    atexit.register(folder.cleanup)
+    copy = Path(folder.name) / path.name  # the name may tell format and compression
+    try:
+        with path.open("rb") as pipe, copy.open("wb") as kept:
+            shutil.copyfileobj(pipe, kept)
+    except OSError as error:
+        raise CommandError(f"cannot read {file}: {reason(error)}.") from None
+    return copy
 
 
 def _registered(name: str) -> Table:
@@ -101,7 +134,7 @@ def _registered(name: str) -> Table:
         with working(f"loading {name}"):
             data = datasets.load(name)
     except datasets.DatasetError as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(command_words(error)) from None
     shape = data.image_shape
     if shape is not None and data.entry.image_order == "F":
         shape = shape[::-1]  # read by rows, a picture that runs by columns lies on its side

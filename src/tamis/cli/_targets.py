@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 
 from tamis.cli._failures import CommandError, reason
@@ -14,7 +14,9 @@ from tamis.cli._failures import CommandError, reason
 __all__ = ["check_folder", "check_targets", "write_all"]
 
 
-def check_targets(targets: Mapping[str, Path | None], source: Path | None) -> dict[str, Path]:
+def check_targets(
+    targets: Mapping[str, Path | None], source: Path | None, folders: Container[str] = ()
+) -> dict[str, Path]:
     """The files to write, by the option that names them, after everything that can be checked.
 
     Parameters
@@ -22,8 +24,13 @@ def check_targets(targets: Mapping[str, Path | None], source: Path | None) -> di
     targets : mapping of option to path
         None where an option is not given.
     source : Path or None
-        The input, which is never written over.
+        The input, which is never written over, nor into.
+    folders : container of str
+        The options whose target is to be a Zarr store, which is a folder.
     """
+    from tamis.io import TableError
+    from tamis.io._writing import check_replaceable
+
     checked: dict[str, Path] = {}
     for option, path in targets.items():
         if path is None:
@@ -31,11 +38,17 @@ def check_targets(targets: Mapping[str, Path | None], source: Path | None) -> di
         check_folder(path.absolute().parent, option)
         if source is not None and _same(path, source):
             raise CommandError(f"{option} {path} is the input; name another file.")
+        real = Path(os.path.realpath(path))
+        if source is not None and Path(os.path.realpath(source)) in real.parents:
+            raise CommandError(f"{option} {path} lies inside the input; name a file elsewhere.")
         for other, taken in checked.items():
             if _same(path, taken):
                 raise CommandError(f"{option} and {other} name the same file, {path}; name two.")
-        if path.is_dir() and path.suffix != ".zarr":
-            raise CommandError(f"{option} {path} is a folder; name a file in it.")
+        if path.exists():
+            try:
+                check_replaceable(path, real, option in folders)
+            except TableError as error:
+                raise CommandError(f"{option} {error}") from None
         checked[option] = path
     return checked
 
@@ -70,7 +83,8 @@ def write_all(writers: Mapping[Path, Callable[[Path], None]]) -> None:
         for target, write in writers.items():
             real = Path(os.path.realpath(target))  # a link stays a link, its file is replaced
             if real.exists() and not (real.is_file() or real.is_dir()):
-                write(target)  # a device, such as /dev/stdout
+                path = target
+                write(path)  # a device, such as /dev/stdout, or a pipe
                 continue
             stages.append(Path(tempfile.mkdtemp(prefix=".tamis-", dir=real.parent)))
             path = staged[real] = stages[-1] / real.name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, reason
+from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
 from tamis.cli._options import AsJson, Jobs, Seed, close_to
 from tamis.cli._screen import one_line, print_json, print_table, print_text, stdout
 
@@ -31,7 +31,7 @@ def bench(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
+            metavar="NAME",
             help="The experiment; without it they are listed.",
             autocompletion=experiment_names,
             show_default=False,
@@ -166,7 +166,7 @@ def _known_sets(sets: str | None) -> list[str] | None:
     try:
         names = [datasets.entry(name.strip()).name for name in sets.split(",") if name.strip()]
     except datasets.DatasetError as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(command_words(error)) from None
     if not names:
         raise CommandError("--sets names no data set; `tamis datasets` lists them.")
     return names

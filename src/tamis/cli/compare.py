@@ -27,7 +27,8 @@ from tamis.cli._options import (
     read_number,
 )
 from tamis.cli._preparation import NEIGHBOR_ROWS, Scale, check_values, scaling_words
-from tamis.cli._screen import print_json, print_table, print_text, stderr, working
+from tamis.cli._screen import print_json, print_table, print_text, printable, stderr, working
+from tamis.cli._selectors import cluster_parameter
 from tamis.cli._source import Source, read_source
 from tamis.cli._targets import check_folder, write_all
 from tamis.cli.methods import find_method
@@ -183,6 +184,7 @@ def _tasks(
     from tamis.evaluation import Protocol, Task
     from tamis.evaluation.candidates import ALL_FEATURES, RANDOM
     from tamis.evaluation.preparation import drawn_samples, reference_clusters, scaled
+    from tamis.registry import METHODS
 
     rows = drawn_samples(source.table.X.shape[0], max_rows, seed)
     raw = source.table.X[rows]
@@ -207,7 +209,10 @@ def _tasks(
     scaling = {m.name: m.scaling if scale == "auto" else scale for m in methods}
     tasks = []
     for name in names:
-        parameters = {} if clusters is None else _cluster_parameter(name, clusters)
+        parameters = {}
+        if clusters is not None and name in METHODS:
+            known = cluster_parameter(METHODS[name])
+            parameters = {known: clusters} if known else {}
         fitted = scaling.get(name, judged_scale)
         tasks.append(
             Task(
@@ -244,14 +249,6 @@ def _tasks(
         )
     words.append(scaling_words(judged_scale, sp.issparse(X)))
     return tasks, header, words
-
-
-def _cluster_parameter(name: str, clusters: int) -> dict[str, int]:
-    from tamis.registry import METHODS
-
-    if name in METHODS and "n_clusters" in METHODS[name].selector().get_params():
-        return {"n_clusters": clusters}
-    return {}
 
 
 def _classes(source: Source, rows: IntArray | slice) -> IntArray | None:
@@ -379,9 +376,13 @@ def _print(result: dict[str, Any]) -> None:
         )
     for line in lines:
         for warning in line["warnings"]:
-            stderr().print(f"warning: {line['method']}: {warning}", soft_wrap=True)
+            _warn(f"{line['method']}: {warning}")
         if line["error"]:
-            stderr().print(f"warning: {line['method']} failed: {line['error']}", soft_wrap=True)
+            _warn(f"{line['method']} failed: {line['error']}")
+
+
+def _warn(text: str) -> None:
+    stderr().print(f"warning: {printable(text)}", soft_wrap=True)
 
 
 def _figure(estimate: dict[str, Any] | None) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli._failures import CommandError
+from tamis.cli._failures import CommandError, command_words
 from tamis.cli._options import AsJson
 from tamis.cli._screen import print_json, print_table, print_text
 
@@ -28,7 +28,7 @@ def datasets(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
+            metavar="NAME",
             help="One set, in detail.",
             autocompletion=dataset_names,
             show_default=False,
@@ -53,7 +53,7 @@ def datasets(
         try:
             entry = registered.entry(name)
         except registered.DatasetError as error:
-            raise CommandError(str(error)) from None
+            raise CommandError(command_words(error)) from None
         _print_one(entry, entry.name in present, as_json)
         return
     entries = [registered.entry(name) for name in registered.names()]

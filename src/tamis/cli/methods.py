@@ -29,7 +29,7 @@ def methods(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
+            metavar="NAME",
             help="One method, in detail.",
             autocompletion=method_names,
             show_default=False,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli._failures import ARGUMENTS, CommandError
+from tamis.cli._failures import ARGUMENTS, CommandError, command_words
 from tamis.cli._options import (
     AsJson,
     File,
@@ -144,8 +144,8 @@ def select(
         chosen, parameters, seed=seed, jobs=jobs, verbose=sys.stderr.isatty() and not as_json
     )
     targets = {"--output": output, "--ranking": ranking, "--report": report}
-    _check_formats(output, output_format, ranking)
-    paths = check_targets(targets, None if file.startswith("dataset:") else Path(file))
+    folders = _check_formats(output, output_format, ranking)
+    paths = check_targets(targets, None if file.startswith("dataset:") else Path(file), folders)
 
     source = read_source(file, labels=labels, ids=ids, format=format, key=key)
     n_kept, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)
@@ -178,6 +178,7 @@ def select(
                 "why": why,
                 "parameters": _plain_parameters(model),
                 "scaling": prepared.scaling,
+                "notes": [*source.table.notes, *prepared.words],
                 "seconds": round(seconds, 3),
                 "n_kept": n_kept,
                 "kept": [
@@ -229,24 +230,26 @@ def _plain_parameters(model: Selector) -> dict[str, Any]:
     }
 
 
-def _check_formats(output: Path | None, output_format: str | None, ranking: Path | None) -> None:
-    """Refuse names from which no format can be told."""
+def _check_formats(
+    output: Path | None, output_format: str | None, ranking: Path | None
+) -> tuple[str, ...]:
+    """Refuse names from which no format can be told; return the options that write a folder."""
     from tamis import io
+    from tamis.io._formats import format_of
 
     formats = io.formats()
     if output_format is not None and output_format not in formats:
         raise CommandError(
             f"--output-format {output_format} is unknown; the formats are {', '.join(formats)}."
         )
-    if output is not None and output_format is None:
-        endings = [ending for some in formats.values() for ending in some]
-        if not any(output.name.lower().endswith(ending) for ending in endings):
-            raise CommandError(
-                f"--output {output} does not tell its format; end it in one of "
-                f"{', '.join(endings)}, or name the format with --output-format."
-            )
     if ranking is not None and ranking.suffix.lower() not in RANKING_FORMATS:
         raise CommandError(f"--ranking {ranking} must end in {', '.join(RANKING_FORMATS)}.")
+    if output is None:
+        return ()
+    try:
+        return ("--output",) if format_of(output, output_format).name == "zarr" else ()
+    except io.TableError as error:
+        raise CommandError(f"--output {command_words(error, '--output-format')}") from None
 
 
 def _write(
@@ -282,6 +285,8 @@ def _write(
                 labels=labels,
                 image_shape=pixels,
                 command=command,
+                preparation=prepared.words,
+                scaler=prepared.scaler,
                 title=source.name,
             ).save(path)
 

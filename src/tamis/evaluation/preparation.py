@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from tamis import datasets
@@ -27,6 +28,7 @@ __all__ = [
     "prepared",
     "reference_clusters",
     "scaled",
+    "scaler_for",
 ]
 
 
@@ -82,9 +84,16 @@ def scaled(X: Matrix, scaling: Scaling) -> Matrix:
         if sp.issparse(X):
             return X / (abs(X).max() or 1.0)
         return (X - X.min()) / (np.ptp(X) or 1.0)
+    scaler = scaler_for(scaling, sp.issparse(X))
+    assert scaler is not None
+    return scaler.fit_transform(X)
+
+
+def scaler_for(scaling: Scaling, sparse: bool) -> TransformerMixin | None:
+    """The scikit-learn transformer that scales each column so, or None where there is none."""
     if scaling == "columns":
-        return (MaxAbsScaler() if sp.issparse(X) else MinMaxScaler()).fit_transform(X)
-    return StandardScaler(with_mean=not sp.issparse(X)).fit_transform(X)
+        return MaxAbsScaler() if sparse else MinMaxScaler()
+    return StandardScaler(with_mean=not sparse) if scaling == "standard" else None
 
 
 def drawn_samples(n_samples: int, most: int | None, seed: int) -> IntArray | slice:

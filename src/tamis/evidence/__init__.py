@@ -6,7 +6,7 @@ bend, :func:`measure_loss` compares the selection with random subsets of its siz
 the rows, and :func:`planar_views` and :func:`find_groups` make the picture of the samples.
 """
 
-from tamis.evidence._curve import knee
+from tamis.evidence._curve import knee, knee_of
 from tamis.evidence._groups import Groups, find_groups
 from tamis.evidence._loss import Loss, Measure, measure_loss
 from tamis.evidence._redundancy import Redundancy, measure_redundancy
@@ -27,6 +27,7 @@ __all__ = [
     "draw_sample",
     "find_groups",
     "knee",
+    "knee_of",
     "measure_loss",
     "measure_redundancy",
     "planar_views",

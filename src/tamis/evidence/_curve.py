@@ -5,6 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from tamis._typing import FloatArray
+from tamis.base import Selector
+
+
+def knee_of(selector: Selector) -> int | None:
+    """The knee of a fitted selector's scores; constant columns, always last, are left out."""
+    return knee(selector.scores_[~selector._constant])
 
 
 def knee(scores: FloatArray) -> int | None:

@@ -116,7 +116,8 @@ def format_of(path: Path, name: str | None) -> Format:
         if extension in format.extensions:
             if compressed and format.kinds != (_TEXT,):
                 raise TableError(
-                    f"{path}: {format.title} files are not read compressed; unpack it."
+                    f"{path}: {format.title} files are neither read nor written compressed; leave "
+                    f"out {suffixes[-1]}."
                 )
             return format
     if extension == ".xls":

@@ -115,16 +115,21 @@ class RowCollector:
             self._X,
             [self.names[j] for j in self.features],
             labels=None if self.label is None else row_values(self._labels),
-            ids=None if self.id is None else np.array([str(v) for v in self._ids], dtype=object),
+            ids=None if self.id is None else np.array(_texts(self._ids), dtype=object),
             labels_name=None if self.label is None else self.names[self.label],
             ids_name=None if self.id is None else self.names[self.id],
             notes=self.notes,
         )
 
 
+def _texts(values: Sequence[Any]) -> list[str]:
+    """The cells as text; one without a value is empty, as in a text file."""
+    return ["" if value is None else str(value) for value in values]
+
+
 def row_values(values: Sequence[Any]) -> FloatArray:
     """Labels as integers or floats where all of them are written as such, else as text."""
-    text = [str(value) for value in values]
+    text = _texts(values)
     for kind in (int, float):
         try:
             numbers = [kind(value) for value in text]

@@ -99,6 +99,8 @@ def _named(header: list[str], ids: str | None) -> tuple[list[str], str | None, l
 
 
 def _is_number(cell: str) -> bool:
+    if "_" in cell:  # float() would take the month 2021_03 for a number
+        return False
     try:
         float(cell)
     except ValueError:

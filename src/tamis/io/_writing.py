@@ -57,7 +57,7 @@ def replacing(path: Path, *, folder: bool = False) -> Iterator[Path]:
             f"{path}: the folder {target.parent} does not exist; create it first (mkdir -p)."
         )
     if target.exists():
-        _check_replaceable(path, target, folder)
+        check_replaceable(path, target, folder)
     parent = Path(tempfile.gettempdir()) if device else target.parent
     # Keeping the name at the end keeps the extension, by which some libraries choose a format.
     beside = parent / f".{secrets.token_hex(4)}.{target.name}"
@@ -82,7 +82,16 @@ def replacing(path: Path, *, folder: bool = False) -> Iterator[Path]:
         _remove(beside)
 
 
-def _check_replaceable(path: Path, target: Path, folder: bool) -> None:
+def check_replaceable(path: Path, target: Path, folder: bool) -> None:
+    """Refuse to put a file in place of a folder, or a Zarr store in place of anything but one.
+
+    Parameters
+    ----------
+    path, target : Path
+        The name to speak of, and what exists where it leads to.
+    folder : bool
+        Whether a Zarr store, which is a folder, is to be written.
+    """
     if target.is_dir() and not folder:
         raise TableError(f"{path}: this is a folder; name a file.")
     if folder and not target.is_dir():

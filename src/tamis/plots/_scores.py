@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from tamis._typing import FloatArray
-from tamis.evidence import knee
+from tamis.evidence import knee_of
 from tamis.evidence._selection import check_fitted, selected_columns
 from tamis.plots._axes import KEPT, KNEE, LEFT, axes_or_new
 
@@ -42,7 +42,7 @@ class ScoresDisplay:
         selector = check_fitted(selector)
         by_rank = selector.scores_[np.argsort(selector.ranking_)]
         display = cls(
-            by_rank, len(selected_columns(selector)), knee(by_rank), type(selector).__name__
+            by_rank, len(selected_columns(selector)), knee_of(selector), type(selector).__name__
         )
         return display.plot(ax=ax, **line)
 

@@ -18,7 +18,7 @@ from tamis.evidence import (
     Sample,
     Selection,
     Stability,
-    knee,
+    knee_of,
     planar_views,
 )
 from tamis.registry import method_of
@@ -61,7 +61,7 @@ def render(
     selector, scores = selection.selector, selection.scores
     n_samples, n_features = selection.X.shape
     n_kept = len(selection.kept)
-    bend = knee(scores[~selection.constant])
+    bend = knee_of(selector)
     views = planar_views(loss.gram, loss.kept_gram)
     objective = np.asarray(getattr(selector, "objective_", ()))
     style, script = _asset("report.css"), _asset("report.js")
@@ -115,7 +115,6 @@ def render(
                 if stability.value is not None
                 else None
             ),
-            code=recipe.python_code(selector),
             parameters=recipe.parameters(selector),
             versions=recipe.versions(),
             unseeded=recipe.depends_on_chance(selector),

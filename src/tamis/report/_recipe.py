@@ -7,6 +7,9 @@ from importlib.metadata import version
 from inspect import signature
 from typing import Any
 
+from sklearn import config_context
+from sklearn.base import TransformerMixin
+
 from tamis.base import Selector
 
 
@@ -21,8 +24,15 @@ def parameters(selector: Selector) -> list[tuple[str, str, bool]]:
     ]
 
 
-def python_code(selector: Selector) -> str:
-    """Python that makes the same selector and fits it; arrays are left for the reader to bring."""
+def python_code(selector: Selector, scaler: TransformerMixin | None = None) -> str:
+    """Python that makes the same selector and fits it; arrays are left for the reader to bring.
+
+    Parameters
+    ----------
+    selector : Selector
+    scaler : transformer of scikit-learn or None
+        What scaled the table first; made and fitted by the code, too.
+    """
     settings = selector.get_params(deep=False)
     changed, arrays = [], []
     for name, value, differs in parameters(selector):
@@ -33,8 +43,13 @@ def python_code(selector: Selector) -> str:
             changed.append(f"{name}={value}")
     owner = type(selector)
     module = "tamis" if owner.__module__.startswith("tamis.") else owner.__module__
+    imported, scaled = "", ""
+    if scaler is not None:
+        imported = f"from sklearn.preprocessing import {type(scaler).__name__}\n"
+        with config_context(print_changed_only=True):
+            scaled = f"X = {scaler!r}.fit_transform(X)\n"
     return (
-        f"from {module} import {owner.__name__}\n\n{''.join(arrays)}"
+        f"{imported}from {module} import {owner.__name__}\n\n{''.join(arrays)}{scaled}"
         f"selector = {owner.__name__}({', '.join(changed)})\n"
         "X_selected = selector.fit_transform(X)"
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 
 from tamis._files import write_atomically
@@ -26,6 +27,7 @@ from tamis.evidence import (
 from tamis.evidence._groups import check_labels
 from tamis.report import _words as words
 from tamis.report._page import image_figure, render
+from tamis.report._recipe import python_code
 
 # What refits for the stability may cost: numbers and rows of a subsample, and seconds in all.
 REFIT_NUMBERS = 5e6
@@ -81,6 +83,8 @@ def selection(
     labels: Any = None,
     image_shape: tuple[int, int] | None = None,
     command: str | None = None,
+    preparation: Sequence[str] = (),
+    scaler: TransformerMixin | None = None,
     title: str | None = None,
     random_state: int | np.random.RandomState | None = 0,
     n_subsamples: int = 10,
@@ -106,6 +110,11 @@ def selection(
         Height and width, where the columns are the pixels of an image, row by row.
     command : str or None, default=None
         The command line that made the selection, to be quoted.
+    preparation : sequence of str, default=()
+        What was done to the table before the fit, a sentence each, for whoever repeats it: rows
+        drawn, columns scaled.
+    scaler : transformer of :mod:`sklearn.preprocessing` or None, default=None
+        What scaled X, fitted or not; the Python code of the page scales by it.
     title : str or None, default=None
     random_state : int, RandomState or None, default=0
         Draws the rows, the random choices and the subsamples.
@@ -134,6 +143,8 @@ def selection(
     """
     checked = read_selection(selector, X, feature_names)
     n_samples, n_features = checked.X.shape
+    if isinstance(preparation, str):
+        raise TypeError("preparation must be a sequence of sentences, not one text: [text].")
     if labels is not None:
         labels = check_labels(labels, n_samples)
     if image_shape is not None and int(np.prod(image_shape)) != n_features:
@@ -168,6 +179,8 @@ def selection(
             stability=stability,
             groups=groups,
             command=command,
+            preparation=preparation,
+            code=python_code(checked.selector, scaler),
             image=image_figure(checked, image_shape),
             notes=words.sampling_notes(checked, sample, redundancy),
         ),
