@@ -32,11 +32,12 @@ class TestArrow:
         return save
 
     def test_missing_labels_and_ids_are_empty(self, save):
-        path = save({"a": [1.0, 2, 3], "kind": ["x", None, "y"], "name": [None, "p", "q"]})
+        X = {"a": [1.0, 2.0, 3.0], "b": [4.0, 6.0, 5.0]}
+        path = save({**X, "kind": ["x", None, "y"], "name": [None, "p", "q"]})
         table = io.read(path, labels="kind", ids="name")
         assert table.labels.tolist() == ["x", "", "y"]
         assert table.ids.tolist() == ["", "p", "q"]
-        numbers = save({"a": [1.0, 2, 3], "kind": [1, None, 2]})
+        numbers = save({**X, "kind": [1, None, 2]})
         assert io.read(numbers, labels="kind").labels.tolist() == ["1", "", "2"]
 
     def test_several_groups(self, save):
@@ -208,7 +209,7 @@ class TestMatlab:
 
 def test_missing_labels_and_ids_of_a_workbook_are_empty(tmp_path):
     book = openpyxl.Workbook()
-    for row in (["a", "kind", "name"], [1, "x", None], [2, None, "p"]):
+    for row in (["a", "b", "kind", "name"], [1, 3, "x", None], [2, 5, None, "p"]):
         book.active.append(row)
     book.save(tmp_path / "t.xlsx")
     table = io.read(tmp_path / "t.xlsx", labels="kind", ids="name")
