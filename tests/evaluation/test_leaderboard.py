@@ -66,6 +66,11 @@ def test_standings_count_wins_and_failures():
     assert rows["Fragile"].rank == pytest.approx((1 + 1 + 5 + 1) / 4)
     assert rows["Good"].rank == pytest.approx((2 + 2 + 1 + 3) / 4)
     assert rows["Good"].accuracy == pytest.approx((0.9 + 0.8 + 0.45) / 3, abs=0.002)
+    assert rows["Fragile"].accuracy == pytest.approx((0.95 + 0.95 + 0.6) / 3, abs=0.002)
+    rarely = made_up({"All features": [0.5] * 2, "Random subsets": [0.4] * 2, "R": [None, 0.6]})
+    others = {row.label: row for row in standings(rarely)}
+    assert others["R"].accuracy is None
+    assert others["All features"].accuracy == pytest.approx(0.5, abs=0.002)
     assert rows["Good"].seconds == 0.5
     ranks = [row.rank for row in standings(RESULTS)]
     assert ranks == sorted(ranks)
