@@ -44,6 +44,7 @@ __all__ = [
     "kmeans",
     "margin_starts",
     "normalized_cut",
+    "with_short_indices",
 ]
 
 # The balance l / n of the separating functions: see MaximumMarginClustering.
@@ -101,7 +102,7 @@ def kmeans(
     O(n·d·n_clusters) an iteration.
     """
     order = _outwards(X)
-    X = _with_short_indices(X[order])
+    X = with_short_indices(X[order])
     init: str | FloatArray = "k-means++"
     if start is not None:
         start = _without_gaps(start[order])
@@ -199,7 +200,7 @@ def between_root(X: Centred, labels: IntArray) -> FloatArray:
     return (X.transposed_times(indicator(labels).toarray()) / np.sqrt(sizes)).T
 
 
-def _with_short_indices(X: Matrix) -> Matrix:
+def with_short_indices(X: Matrix) -> Matrix:
     """A sparse table with 32-bit indices, if they suffice: scikit-learn's K-means takes no others.
 
     Slices of a table have 64-bit ones where scipy wants to be safe.

@@ -189,6 +189,17 @@ def test_scalings(scaling):
     assert ((sparse.toarray() == 0) == (X == 0)).all()
 
 
+def test_sparse_tables_are_judged_whatever_their_indices():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((60, 200), density=0.02, rng=rng, format="csr")
+    for kind in (np.int32, np.int64):
+        X.indices, X.indptr = X.indices.astype(kind), X.indptr.astype(kind)
+        protocol = Protocol(n_features=(20,), n_repeats=2, classifiers=("1nn", "svm"))
+        results = evaluate([OwnTable("s", X, np.arange(60) % 3)], [Candidate("MV", "max_variance")],
+                           protocol)  # fmt: skip
+        assert all(record.error is None for record in results.records)
+
+
 def test_drawn_samples_are_the_same_for_every_method():
     protocol = Protocol(n_features=(2,), n_repeats=2, max_samples=60)
     results = evaluate(["iris"], [Candidate("MV", "max_variance")], protocol)

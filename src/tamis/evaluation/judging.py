@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from tamis._typing import IntArray, Matrix
+from tamis.clustering import with_short_indices
 from tamis.evaluation.protocol import Protocol
 from tamis.graphs import neighbor_graph, spectral_embedding
 from tamis.metrics import clustering_scores, normalized_mutual_information
@@ -30,6 +31,7 @@ def repeated_kmeans(X: Matrix, n_clusters: int, protocol: Protocol, seeds: range
     """Clusterings of X, one a seed."""
     if sp.issparse(X) and X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]:
         X = X.toarray()
+    X = with_short_indices(X)
     runs = []
     for seed in seeds:
         model = KMeans(
@@ -108,6 +110,7 @@ def classification_values(X: Matrix, y: IntArray, protocol: Protocol) -> dict[st
         "5nn": KNeighborsClassifier(5),
         "svm": LinearSVC(dual="auto", max_iter=5000, random_state=protocol.seed),
     }
+    X = with_short_indices(X)
     values: dict[str, list[float]] = {}
     for name in protocol.classifiers:
         with warnings.catch_warnings():
