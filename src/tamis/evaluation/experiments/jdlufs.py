@@ -30,7 +30,7 @@ SETS = {
 }
 RATIOS = (0.2, 0.4, 0.6, 0.8)
 # Codes cost the square of the number of atoms: of larger sets the ratios are of this many samples.
-DICTIONARY_SAMPLES = 1000
+DICTIONARY_SAMPLES = 500
 METHODS = (
     "Laplacian",
     "SPEC",
