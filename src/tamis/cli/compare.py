@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -181,9 +180,14 @@ def _tasks(
 
     import tamis
     from tamis.cli._comparison import Judge, judge_method
-    from tamis.evaluation import Protocol, Task
+    from tamis.evaluation import OwnTable, Protocol, Task
     from tamis.evaluation.candidates import ALL_FEATURES, RANDOM
-    from tamis.evaluation.preparation import drawn_samples, reference_clusters, scaled
+    from tamis.evaluation.preparation import (
+        contents_name,
+        drawn_samples,
+        reference_clusters,
+        scaled,
+    )
     from tamis.registry import METHODS
 
     rows = drawn_samples(source.table.X.shape[0], max_rows, seed)
@@ -236,7 +240,7 @@ def _tasks(
         "command": "compare",
         "version": tamis.__version__,
         "source": source.name,
-        "contents": _fingerprint(X, labels),
+        "contents": contents_name(OwnTable("", X, labels)),
         "n_clusters": n_clusters,
         "n_kept": n_kept,
         "protocol": protocol.as_dict(),
@@ -271,18 +275,6 @@ def _classes(source: Source, rows: IntArray | slice) -> IntArray | None:
             "name a column of classes with --labels, or none."
         )
     return codes
-
-
-def _fingerprint(X: Any, labels: IntArray | None) -> str:
-    """By which another table is told, so that its results are not mixed with these."""
-    import numpy as np
-    import scipy.sparse as sp
-
-    parts = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
-    digest = hashlib.sha256(str(X.shape).encode())
-    for array in (*parts, *(() if labels is None else (labels,))):
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
 
 
 def _run(

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table as RichTable
 
-from tamis.evaluation.tables import markdown_text
+from tamis.evaluation.tables import aligned, markdown_grid, markdown_text
 
 __all__ = ["PlainTable"]
 
@@ -50,7 +50,7 @@ class PlainTable:
         """Aligned plain text."""
         lines = [list(self.columns), *map(list, self.rows)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(self.columns))]
-        printed = [_aligned(line, widths, "  ").rstrip() for line in lines]
+        printed = [aligned(line, widths, "  ").rstrip() for line in lines]
         rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
         parts = [self.title, rule, printed[0], rule, *printed[1:], rule]
         return "\n".join([*parts, self.note] if self.note else parts)
@@ -58,11 +58,7 @@ class PlainTable:
     def markdown(self) -> str:
         """The table in GitHub's Markdown, its source aligned."""
         lines = [[markdown_text(cell) for cell in line] for line in (self.columns, *self.rows)]
-        widths = [max(3, *(len(line[i]) for line in lines)) for i in range(len(self.columns))]
-        rule = [":" + "-" * (widths[0] - 1), *("-" * (width - 1) + ":" for width in widths[1:])]
-        body = [f"| {_aligned(line, widths, ' | ')} |" for line in lines]
-        body.insert(1, "| " + " | ".join(rule) + " |")
-        parts = [f"**{markdown_text(self.title)}**", "\n".join(body)]
+        parts = [f"**{markdown_text(self.title)}**", markdown_grid(lines)]
         return "\n\n".join([*parts, markdown_text(self.note)] if self.note else parts)
 
     def rich(self) -> RichTable:
@@ -77,7 +73,3 @@ class PlainTable:
     def as_dict(self) -> dict[str, Any]:
         """Everything in the table, ready for JSON."""
         return {"title": self.title, "note": self.note, "rows": list(self.data)}
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int], between: str) -> str:
-    return between.join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])])

@@ -14,7 +14,16 @@ from rich.text import Text
 if TYPE_CHECKING:
     from tamis.evaluation.results import Estimate
 
-__all__ = ["VERDICTS", "Cell", "PaperTable", "Verdict", "markdown_text", "summary"]
+__all__ = [
+    "VERDICTS",
+    "Cell",
+    "PaperTable",
+    "Verdict",
+    "aligned",
+    "markdown_grid",
+    "markdown_text",
+    "summary",
+]
 
 Verdict = Literal["reproduced", "better", "lower", "no data", "–"]
 
@@ -186,16 +195,7 @@ class PaperTable:
             cells.append(
                 [markdown_text(row), *(_unbroken("<br>".join(filter(None, x))) for x in stacks)]
             )
-        widths = [max(3, *(len(line[i]) for line in cells)) for i in range(len(cells[0]))]
-        rule = [":" + "-" * (widths[0] - 1), *("-" * (width - 1) + ":" for width in widths[1:])]
-        body = [
-            "| "
-            + " | ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
-            + " |"
-            for line in cells
-        ]
-        body.insert(1, "| " + " | ".join(rule) + " |")
-        parts = [f"**{markdown_text(self.title)}**", "\n".join(body)]
+        parts = [f"**{markdown_text(self.title)}**", markdown_grid(cells)]
         return "\n\n".join([*parts, markdown_text(self.note)] if self.note else parts)
 
     def rich(self) -> RichTable:
@@ -262,6 +262,20 @@ def summary(tables: Iterable[_Judged]) -> Counter[str]:
     for table in tables:
         total.update(table.verdicts)
     return total
+
+
+def markdown_grid(lines: Sequence[Sequence[str]]) -> str:
+    """Rows of cells, the heads first, as a table whose source is aligned."""
+    widths = [max(3, *(len(line[i]) for line in lines)) for i in range(len(lines[0]))]
+    rule = [":" + "-" * (widths[0] - 1), *("-" * (width - 1) + ":" for width in widths[1:])]
+    body = [f"| {aligned(line, widths, ' | ')} |" for line in lines]
+    body.insert(1, "| " + " | ".join(rule) + " |")
+    return "\n".join(body)
+
+
+def aligned(cells: Sequence[str], widths: Sequence[int], between: str) -> str:
+    """Cells of a line, the first to the left and the others to the right."""
+    return between.join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])])
 
 
 def _unbroken(figures: str) -> str:
