@@ -18,6 +18,7 @@ from tamis.evaluation.candidates import ALL_FEATURES, RANDOM
 from tamis.evaluation.judging import clustering_values
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Estimate, Record
+from tamis.evaluation.runs import seed_groups
 from tamis.evaluation.stopwatch import part
 from tamis.evidence import Loss, Selection, draw_sample, measure_loss
 from tamis.metrics import jaccard, redundancy
@@ -118,20 +119,16 @@ def _selections(
     judge: Judge, X: Matrix, method: str, parameters: Mapping[str, Any]
 ) -> Iterator[tuple[IntArray, range]]:
     """Selections, each with the seeds of the clusterings that judge it: several random ones."""
-    first, n_repeats = judge.protocol.seed, judge.protocol.n_repeats
-    everywhere = range(first, first + n_repeats)
-    if method == ALL_FEATURES:
-        yield np.arange(X.shape[1]), everywhere
-        return
-    cls = registry.get(method).selector
-    n_draws = min(judge.protocol.n_random, n_repeats) if method == RANDOM else 1
-    for draw, seeds in enumerate(np.array_split(np.array(everywhere), n_draws)):
-        model = cls(judge.n_kept, **parameters)
+    for seeds, model_seed in seed_groups(method, judge.protocol):
+        if method == ALL_FEATURES:
+            yield np.arange(X.shape[1]), seeds
+            continue
+        model = registry.get(method).selector(judge.n_kept, **parameters)
         if "random_state" in model.get_params():
-            model.set_params(random_state=first + draw)
+            model.set_params(random_state=model_seed)
         with part("fit"):
             model.fit(X)
-        yield np.argsort(model.ranking_)[: judge.n_kept], range(int(seeds[0]), int(seeds[-1]) + 1)
+        yield np.argsort(model.ranking_)[: judge.n_kept], seeds
 
 
 def summary(record: Record) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from tamis.evaluation.results import Results
 from tamis.evaluation.stopwatch import part
 from tamis.evaluation.sweep import Task, sweep
 
-__all__ = ["evaluate", "run_selection", "selection_tasks"]
+__all__ = ["evaluate", "run_selection", "seed_groups", "selection_tasks"]
 
 
 def selection_tasks(
@@ -142,7 +141,7 @@ def run_selection(
     for count in counts:
         values: dict[str, list[float]] = {}
         folds: dict[str, list[list[float]]] = {}
-        for seeds, model_seed in _seed_groups(candidate, protocol):
+        for seeds, model_seed in seed_groups(candidate.method, protocol):
             columns = X
             if candidate.method != ALL_FEATURES:
                 columns = X[:, rankings.selected(count, model_seed)]
@@ -168,15 +167,13 @@ def _n_classes(data: Data, y: IntArray | None) -> int:
     return data.n_classes
 
 
-def _seed_groups(candidate: Candidate, protocol: Protocol) -> list[tuple[range, int]]:
+def seed_groups(method: str, protocol: Protocol) -> list[tuple[range, int]]:
     """Seeds of the clusterings and of the selector: one fit, but for random subsets several."""
-    first, last = protocol.seed, protocol.seed + protocol.n_repeats
-    if candidate.method != RANDOM:
-        return [(range(first, last), protocol.seed)]
-    bounds = np.linspace(first, last, min(protocol.n_random, protocol.n_repeats) + 1).astype(int)
+    every = range(protocol.seed, protocol.seed + protocol.n_repeats)
+    n_draws = min(protocol.n_random, protocol.n_repeats) if method == RANDOM else 1
     return [
-        (range(int(low), int(high)), protocol.seed + i)
-        for i, (low, high) in enumerate(pairwise(bounds))
+        (range(int(group[0]), int(group[-1]) + 1), protocol.seed + draw)
+        for draw, group in enumerate(np.array_split(np.array(every), n_draws))
     ]
 
 
