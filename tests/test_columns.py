@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tamis import columns
-from tamis.columns import describe_columns, extent, row_blocks, variances, weighted_moments
+from tamis.columns import (
+    columns_not_finite,
+    describe_columns,
+    extent,
+    row_blocks,
+    variances,
+    weighted_moments,
+)
 
 FORMS = {"dense": np.asarray, "sparse": sp.csr_array}
 
@@ -86,6 +93,32 @@ def test_extent_keeps_infinity(form):
     lowest, highest = extent(form(X))
     assert lowest.tolist() == [1, -np.inf]
     assert highest.tolist() == [np.inf, 0]
+
+
+# --- values that are not finite ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 12, 10**6])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_with_values_that_are_not_finite(monkeypatch, form, table, dtype, size):
+    monkeypatch.setattr(columns, "BLOCK_SIZE", size)
+    X = table.astype(dtype)
+    X[3] = 0  # a row of which nothing is stored
+    assert columns_not_finite(form(X))[0].size == columns_not_finite(form(X))[1] == 0
+    X[4, 6], X[4, 1], X[150, 1], X[199, 1] = np.nan, np.inf, -np.inf, np.nan
+    found, n_rows = columns_not_finite(form(X))
+    np.testing.assert_array_equal(found, [1, 6])
+    assert n_rows == 3
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64])
+def test_integers_are_finite(form, dtype):
+    found, n_rows = columns_not_finite(form(np.eye(3, dtype=dtype)))
+    assert found.size == n_rows == 0
+
+
+def test_large_values_whose_sum_overflows_are_finite(form):
+    assert columns_not_finite(form(np.full((3, 2), 1e308)))[0].size == 0
 
 
 # --- moments ----------------------------------------------------------------------------------

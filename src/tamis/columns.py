@@ -70,6 +70,38 @@ def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
     return X.min(axis=0), X.max(axis=0)
 
 
+def columns_not_finite(X: Matrix) -> tuple[IntArray, int]:
+    """The columns that hold NaN or infinite values, and how many rows hold such values.
+
+    Dense tables are looked at block by block. O(nd), or O(nnz) for sparse `X`.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+
+    Returns
+    -------
+    columns : ndarray of int
+        Ascending.
+    n_rows : int
+    """
+    affected = np.zeros(X.shape[1], dtype=bool)
+    n_rows = 0
+    if X.dtype.kind != "f":
+        pass
+    elif sp.issparse(X):
+        bad = np.flatnonzero(~np.isfinite(X.data))
+        affected[X.indices[bad]] = True
+        n_rows = np.unique(np.searchsorted(X.indptr, bad, side="right")).size
+    else:
+        for rows in row_blocks(*X.shape):
+            bad = ~np.isfinite(X[rows])
+            if bad.any():
+                affected |= bad.any(axis=0)
+                n_rows += int(np.count_nonzero(bad.any(axis=1)))
+    return np.flatnonzero(affected), n_rows
+
+
 def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Weighted mean and weighted sum of squared deviations from it, for each column.
 
