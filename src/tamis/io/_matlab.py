@@ -9,11 +9,11 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from tamis._array_files import hdf5_sparse, is_hdf5, matlab_variables
+from tamis._array_files import LazyArrays, hdf5_sparse, is_hdf5, matlab_variables
 from tamis._typing import FloatArray
-from tamis.io._arrays import ID_KEYS, LABEL_KEYS, NAME_KEYS, side_key, side_values, table_key
+from tamis.io._arrays import table_of_arrays
 from tamis.io._libraries import need
-from tamis.io._table import Table, make_table
+from tamis.io._table import Table
 
 
 def read_mat(
@@ -22,34 +22,12 @@ def read_mat(
     """Read the matrix ``X`` (or ``fea``, ``data``, or the only one) and the labels beside it."""
     if is_hdf5(path):
         with need("h5py", "hdf5").File(path, "r") as file:
-            keys = [name for name in file if not name.startswith("#")]
-            return _table(
-                path, format, keys, lambda name: _hdf5_value(file, name), labels, ids, key
-            )
+            names = [name for name in file if not name.startswith("#")]
+            arrays = LazyArrays(names, lambda name: _hdf5_value(file, name))
+            return table_of_arrays(path, format, arrays, labels=labels, ids=ids, key=key)
     variables = matlab_variables(path)
-    return _table(
-        path, format, list(variables), lambda name: _cells(variables[name]), labels, ids, key
-    )
-
-
-def _table(
-    path: Path, format: str, keys: list[str], value: Any, labels: Any, ids: Any, key: Any
-) -> Table:
-    chosen = table_key(path, keys, key, lambda name: np.shape(value(name)))
-    rest = [name for name in keys if name != chosen]
-    label_key = side_key(path, rest, labels, LABEL_KEYS, "labels")
-    id_key = side_key(path, rest, ids, ID_KEYS, "ids")
-    name_key = side_key(path, rest, None, NAME_KEYS, "names")
-    return make_table(
-        path,
-        format,
-        value(chosen),
-        None if name_key is None else [str(name) for name in np.ravel(value(name_key))],
-        labels=None if label_key is None else side_values(value(label_key)),
-        ids=None if id_key is None else side_values(value(id_key)),
-        labels_name=label_key,
-        ids_name=id_key,
-    )
+    arrays = LazyArrays(variables, lambda name: _cells(variables[name]))
+    return table_of_arrays(path, format, arrays, labels=labels, ids=ids, key=key)
 
 
 def _cells(value: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._array_files import (
+    LazyArrays,
     checked_sparse,
     csr_from_parts,
     csr_parts,
@@ -16,15 +17,7 @@ from tamis._array_files import (
     open_npz,
     part_names,
 )
-from tamis.io._arrays import (
-    ID_KEYS,
-    LABEL_KEYS,
-    NAME_KEYS,
-    plain,
-    side_key,
-    side_values,
-    table_key,
-)
+from tamis.io._arrays import plain, table_of_arrays
 from tamis.io._errors import TableError
 from tamis.io._table import Table, make_table
 
@@ -49,27 +42,13 @@ def read_npz(
     """Read ``X`` (dense or sparse) with ``y``, ``ids`` and ``feature_names`` where they are."""
     with open_npz(path) as arrays:
         if {"format", "shape", "data"} <= set(arrays):  # as scipy.sparse.save_npz writes it
-            X, used = sp.csr_array(checked_sparse(sp.load_npz(path))), _SCIPY_NAMES
+            X, parts = sp.csr_array(checked_sparse(sp.load_npz(path))), _SCIPY_NAMES
         else:
             name = key if key is not None else "X"
-            X, used = csr_from_parts(arrays, name), set(part_names(name))
-            if X is None:
-                name = table_key(path, arrays, key, lambda other: arrays[other].shape)
-                X, used = arrays[name], {name}
-        rest = [name for name in arrays if name not in used]
-        label_key = side_key(path, rest, labels, LABEL_KEYS, "labels")
-        id_key = side_key(path, rest, ids, ID_KEYS, "ids")
-        name_key = side_key(path, rest, None, NAME_KEYS, "names")
-        return make_table(
-            path,
-            format,
-            X,
-            None if name_key is None else arrays[name_key].ravel().astype(str).tolist(),
-            labels=None if label_key is None else side_values(arrays[label_key]),
-            ids=None if id_key is None else side_values(arrays[id_key]),
-            labels_name=label_key,
-            ids_name=id_key,
-        )
+            X, parts = csr_from_parts(arrays, name), set(part_names(name))
+        others = [name for name in arrays if X is None or name not in parts]
+        beside = LazyArrays(others, arrays.__getitem__)
+        return table_of_arrays(path, format, beside, labels=labels, ids=ids, key=key, X=X)
 
 
 def write_npy(table: Table, path: Path, *, format: str) -> None:
