@@ -15,7 +15,9 @@ from tamis.columns import (
     describe_columns,
     extent,
     row_blocks,
+    squared_row_norms,
     variances,
+    varying_columns,
     weighted_moments,
 )
 
@@ -93,6 +95,26 @@ def test_extent_keeps_infinity(form):
     lowest, highest = extent(form(X))
     assert lowest.tolist() == [1, -np.inf]
     assert highest.tolist() == [np.inf, 0]
+
+
+# --- rows, and columns that vary --------------------------------------------------------------
+
+
+def test_squared_row_norms_are_their_definition(form, table):
+    table[5] = 0
+    np.testing.assert_allclose(squared_row_norms(form(table)), (table**2).sum(axis=1), rtol=1e-14)
+
+
+def test_varying_columns_leave_out_the_constant_ones(form, table):
+    constant = np.array([False, True, False, False, True, False, False])
+    left = varying_columns(form(table.astype(np.float32)), constant)
+    assert left.dtype == np.float64
+    expected = table.astype(np.float32)[:, ~constant]
+    np.testing.assert_array_equal(left.toarray() if sp.issparse(left) else left, expected)
+
+
+def test_without_constant_columns_a_table_in_double_precision_is_not_copied(table):
+    assert varying_columns(table, np.zeros(7, dtype=bool)) is table
 
 
 # --- values that are not finite ---------------------------------------------------------------

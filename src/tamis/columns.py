@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 
 # Dense tables are read in row blocks of about this many numbers: large enough for numpy to run at
 # full speed, small enough for the float64 temporaries to stay in the cache.
@@ -52,6 +52,18 @@ def row_differences(X: Matrix, left: IntArray, right: IntArray) -> Matrix:
     if sp.issparse(X):
         return sp.csr_array(X[left].astype(np.float64) - X[right].astype(np.float64))
     return np.subtract(X[left], X[right], dtype=np.float64)
+
+
+def squared_row_norms(X: Matrix) -> FloatArray:
+    """``‖x_i‖²`` for each row. O(nd), or O(nnz) for sparse `X`."""
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def varying_columns(X: Matrix, constant: BoolArray) -> Matrix:
+    """The columns that are not constant, in float64; X itself where it is that already."""
+    return (X[:, ~constant] if constant.any() else X).astype(np.float64, copy=False)
 
 
 def canonical_csr(X: Matrix) -> SparseMatrix:

@@ -34,7 +34,7 @@ from tamis._neighbors import Neighbors, directed_graph, nearest_neighbors
 from tamis._spectral import laplacian_eigenvectors, spectral_embedding
 from tamis._tiles import power_of_two_scale
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import dirichlet_energies
+from tamis.columns import dirichlet_energies, squared_row_norms
 
 __all__ = [
     "Neighbors",
@@ -160,8 +160,7 @@ def _unit_rows(X: Matrix) -> tuple[Matrix, IntArray]:
     """The rows that are not zero, scaled to unit length in float64, and which they are."""
     X = X.astype(np.float64)
     X = X * power_of_two_scale(max(float(X.max()), -float(X.min())))
-    squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("nd,nd->n", X, X)
-    directed = np.flatnonzero(squares)
+    directed = np.flatnonzero(squared_row_norms(X))
     return normalize(X[directed]), directed
 
 
