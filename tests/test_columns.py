@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tamis import columns
-from tamis.columns import describe_columns, extent, row_blocks, variances, weighted_moments
+from tamis.columns import (
+    columns_not_finite,
+    describe_columns,
+    extent,
+    row_blocks,
+    squared_row_norms,
+    variances,
+    varying_columns,
+    weighted_moments,
+)
 
 FORMS = {"dense": np.asarray, "sparse": sp.csr_array}
 
@@ -86,6 +95,52 @@ def test_extent_keeps_infinity(form):
     lowest, highest = extent(form(X))
     assert lowest.tolist() == [1, -np.inf]
     assert highest.tolist() == [np.inf, 0]
+
+
+# --- rows, and columns that vary --------------------------------------------------------------
+
+
+def test_squared_row_norms_are_their_definition(form, table):
+    table[5] = 0
+    np.testing.assert_allclose(squared_row_norms(form(table)), (table**2).sum(axis=1), rtol=1e-14)
+
+
+def test_varying_columns_leave_out_the_constant_ones(form, table):
+    constant = np.array([False, True, False, False, True, False, False])
+    left = varying_columns(form(table.astype(np.float32)), constant)
+    assert left.dtype == np.float64
+    expected = table.astype(np.float32)[:, ~constant]
+    np.testing.assert_array_equal(left.toarray() if sp.issparse(left) else left, expected)
+
+
+def test_without_constant_columns_a_table_in_double_precision_is_not_copied(table):
+    assert varying_columns(table, np.zeros(7, dtype=bool)) is table
+
+
+# --- values that are not finite ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 12, 10**6])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_with_values_that_are_not_finite(monkeypatch, form, table, dtype, size):
+    monkeypatch.setattr(columns, "BLOCK_SIZE", size)
+    X = table.astype(dtype)
+    X[3] = 0  # a row of which nothing is stored
+    assert columns_not_finite(form(X))[0].size == columns_not_finite(form(X))[1] == 0
+    X[4, 6], X[4, 1], X[150, 1], X[199, 1] = np.nan, np.inf, -np.inf, np.nan
+    found, n_rows = columns_not_finite(form(X))
+    np.testing.assert_array_equal(found, [1, 6])
+    assert n_rows == 3
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64])
+def test_integers_are_finite(form, dtype):
+    found, n_rows = columns_not_finite(form(np.eye(3, dtype=dtype)))
+    assert found.size == n_rows == 0
+
+
+def test_large_values_whose_sum_overflows_are_finite(form):
+    assert columns_not_finite(form(np.full((3, 2), 1e308)))[0].size == 0
 
 
 # --- moments ----------------------------------------------------------------------------------

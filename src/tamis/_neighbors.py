@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from tamis._neighbor_memory import remembered
 from tamis._tiles import TileSearch, first_per_row, pair_distances, power_of_two_scale
-from tamis._typing import FloatArray, IntArray, Matrix
+from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.columns import canonical_csr, row_blocks
 
 # The time of a k-d tree doubles with each column, that of the tiles grows with the samples: the
@@ -296,3 +296,12 @@ def _recall(X: Matrix, sample: IntArray, squared: FloatArray) -> float:
         kth = np.partition(exact, n_neighbors - 1)[n_neighbors - 1]
         n_right += int(np.count_nonzero(found <= kth))
     return n_right / squared.size
+
+
+def directed_graph(indices: IntArray, values: FloatArray) -> SparseMatrix:
+    """An edge from each sample to each of its neighbours, with these values. O(nk)."""
+    n_samples, n_neighbors = indices.shape
+    indptr = np.arange(0, n_samples * n_neighbors + 1, n_neighbors)
+    graph = sp.csr_array((values.ravel(), indices.ravel(), indptr), shape=(n_samples, n_samples))
+    graph.sort_indices()
+    return graph

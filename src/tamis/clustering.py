@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import canonical_csr, extent, variances, weighted_moments
+from tamis.columns import canonical_csr, extent, squared_row_norms, variances, weighted_moments
 from tamis.graphs import spectral_embedding
 from tamis.solvers.centred import Centred
 from tamis.solvers.curvature import NoCurvature, Samples
@@ -227,10 +227,8 @@ def _outwards(X: Matrix) -> IntArray:
 def _distances_from_mean(X: Matrix) -> FloatArray:
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     if sp.issparse(X):
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        return (squares - 2 * (X @ mean) + mean @ mean).clip(min=0)
-    deviations = X - mean
-    return np.einsum("ij,ij->i", deviations, deviations)
+        return (squared_row_norms(X) - 2 * (X @ mean) + mean @ mean).clip(min=0)
+    return squared_row_norms(X - mean)
 
 
 def _clusters_of(X: Matrix, labels: IntArray) -> Clusters:

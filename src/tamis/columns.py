@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 
 # Dense tables are read in row blocks of about this many numbers: large enough for numpy to run at
 # full speed, small enough for the float64 temporaries to stay in the cache.
@@ -54,6 +54,18 @@ def row_differences(X: Matrix, left: IntArray, right: IntArray) -> Matrix:
     return np.subtract(X[left], X[right], dtype=np.float64)
 
 
+def squared_row_norms(X: Matrix) -> FloatArray:
+    """``‖x_i‖²`` for each row. O(nd), or O(nnz) for sparse `X`."""
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def varying_columns(X: Matrix, constant: BoolArray) -> Matrix:
+    """The columns that are not constant, in float64; X itself where it is that already."""
+    return (X[:, ~constant] if constant.any() else X).astype(np.float64, copy=False)
+
+
 def canonical_csr(X: Matrix) -> SparseMatrix:
     """X as a CSR array, sorted and without duplicates; the caller's arrays stay as they are."""
     table = sp.csr_array(X)
@@ -68,6 +80,38 @@ def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
     if sp.issparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     return X.min(axis=0), X.max(axis=0)
+
+
+def columns_not_finite(X: Matrix) -> tuple[IntArray, int]:
+    """The columns that hold NaN or infinite values, and how many rows hold such values.
+
+    Dense tables are looked at block by block. O(nd), or O(nnz) for sparse `X`.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+
+    Returns
+    -------
+    columns : ndarray of int
+        Ascending.
+    n_rows : int
+    """
+    affected = np.zeros(X.shape[1], dtype=bool)
+    n_rows = 0
+    if X.dtype.kind != "f":
+        pass
+    elif sp.issparse(X):
+        bad = np.flatnonzero(~np.isfinite(X.data))
+        affected[X.indices[bad]] = True
+        n_rows = np.unique(np.searchsorted(X.indptr, bad, side="right")).size
+    else:
+        for rows in row_blocks(*X.shape):
+            bad = ~np.isfinite(X[rows])
+            if bad.any():
+                affected |= bad.any(axis=0)
+                n_rows += int(np.count_nonzero(bad.any(axis=1)))
+    return np.flatnonzero(affected), n_rows
 
 
 def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

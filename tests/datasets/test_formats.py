@@ -145,9 +145,14 @@ class _Touch:
 def test_no_pickle_is_loaded(tmp_path: Path) -> None:
     trap = tmp_path / "opened"
     evil = np.array([_Touch(trap)], dtype=object)
-    for arrays in ({"X": X, "y": evil}, {"X": evil, "y": Y}, {"X": X, "y": Y, "more": evil}):
+    for name, arrays in (
+        ("y", {"X": X, "y": evil}),
+        ("X", {"X": evil, "y": Y}),
+        ("more", {"X": X, "y": Y, "more": evil}),
+    ):
         np.savez(tmp_path / "small.npz", **arrays)
-        with pytest.raises(DatasetError, match="Python objects, which are not loaded"):
+        message = f"the array '{name}' holds Python objects, which could run code and are not load"
+        with pytest.raises(DatasetError, match=message):
             read(tmp_path / "small.npz", ENTRY)
         assert not trap.exists()
     pickle.loads(pickle.dumps(evil))[0].close()  # the trap works when it is sprung

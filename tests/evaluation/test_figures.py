@@ -65,8 +65,16 @@ def test_a_label_has_one_colour_in_all_panels(tmp_path: Path) -> None:
     assert colours[0]["A"] != colours[0]["B"]
 
 
+def test_panels_without_results_are_left_out(tmp_path: Path) -> None:
+    whole = draw(panels(), "A title", tmp_path / "a", "figure")
+    first, *rest = panels()
+    gaps = draw([None, first, None, *rest], "A title", tmp_path / "b", "figure")
+    assert [file.read_bytes() for file in whole] == [file.read_bytes() for file in gaps]
+
+
 def test_nothing_to_draw_writes_nothing(tmp_path: Path) -> None:
     assert draw([], "A title", tmp_path, "figure") == []
+    assert draw([None, None], "A title", tmp_path, "figure") == []
     assert list(tmp_path.iterdir()) == []
 
 

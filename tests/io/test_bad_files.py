@@ -154,7 +154,9 @@ def test_pickled_objects_are_never_loaded(tmp_path, name):
         np.save(tmp_path / name, evil, allow_pickle=True)
     else:
         np.savez(tmp_path / name, X=evil)
-    assert "Python objects, which could run code" in refusal(tmp_path / name)
+    what = "the array" if name == "t.npy" else "the array 'X'"
+    message = f"{what} holds Python objects, which could run code and are not loaded; save it as"
+    assert message in refusal(tmp_path / name)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import h5py
 import numpy as np
 import openpyxl
@@ -205,6 +207,20 @@ class TestMatlab:
         assert table.feature_names.tolist() == ["a", "bé", "c"]
         sparse = io.read(tmp_path / "t.mat", key="S")
         assert sparse.X.toarray().tolist() == X.toarray().tolist()
+
+    def test_version_7_3_without_h5py(self, tmp_path, monkeypatch):
+        (tmp_path / "t.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(512))
+        monkeypatch.setitem(sys.modules, "h5py", None)
+        with pytest.raises(TableError, match=r"library h5py: pip install 'tamis\[hdf5\]'"):
+            io.read(tmp_path / "t.mat")
+
+    def test_sparse_indices_out_of_range(self, tmp_path):
+        with h5py.File(tmp_path / "t.mat", "w") as file:
+            group = file.create_group("X")
+            group.attrs["MATLAB_sparse"] = 2
+            group["data"], group["ir"], group["jc"] = np.ones(2), [0, 10**6], [0, 1, 2]
+        with pytest.raises(TableError, match="damaged"):
+            io.read(tmp_path / "t.mat")
 
 
 def test_missing_labels_and_ids_of_a_workbook_are_empty(tmp_path):

@@ -15,6 +15,7 @@ import numpy as np
 import pooch
 import scipy.sparse as sp
 
+from tamis._array_files import csr_parts
 from tamis.datasets.records import DatasetError, Raw
 
 __all__ = ["WorkFolder", "cache_folder", "cached_file", "fetch", "store"]
@@ -79,16 +80,7 @@ def fetch(addresses: Sequence[str], folder: Path) -> list[Path]:
 
 def store(raw: Raw, name: str, work_folder: Path) -> Path:
     """Write a set into the cache: whole, or not at all."""
-    if sp.issparse(raw.X):
-        X = raw.X.tocsr()
-        arrays = {
-            "X_data": X.data,
-            "X_indices": X.indices,
-            "X_indptr": X.indptr,
-            "X_shape": np.array(X.shape),
-        }
-    else:
-        arrays = {"X": raw.X}
+    arrays = csr_parts(raw.X.tocsr()) if sp.issparse(raw.X) else {"X": raw.X}
     beside, target = work_folder / f"{name}.npz", cached_file(name)
     try:
         with open(beside, "wb") as file:

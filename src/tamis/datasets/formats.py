@@ -9,9 +9,18 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 
+from tamis._array_files import (
+    ArrayFileError,
+    csr_from_parts,
+    hdf5_sparse,
+    is_hdf5,
+    matlab_variables,
+    open_npz,
+    part_names,
+)
+from tamis.columns import columns_not_finite
 from tamis.datasets.contents import label_codes
 from tamis.datasets.records import DatasetError, Entry, Raw
 from tamis.datasets.variables import table_and_classes
@@ -39,7 +48,7 @@ def read(path: Path, entry: Entry | None = None) -> Raw:
     try:
         raw = _READERS[path.suffix.lower()](path, entry)
         return _checked(raw)
-    except DatasetError as error:
+    except (ArrayFileError, DatasetError) as error:
         raise DatasetError(f"{path} cannot be used: {error}.") from error
     except MemoryError:
         raise
@@ -60,16 +69,8 @@ def _checked(raw: Raw) -> Raw:
     if y.shape != (X.shape[0],):
         raise DatasetError(f"there are {y.size} classes for {X.shape[0]} samples")
     X = sp.csr_array(X) if sp.issparse(X) else X
-    values = X.data if sp.issparse(X) else X
-    # The sum is finite if all values are, and needs no table of booleans; an overflow is rechecked.
-    with np.errstate(all="ignore"):
-        suspicious = values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64))
-    if suspicious and not np.isfinite(values).all():
-        where = sp.coo_array(X) if sp.issparse(X) else None
-        if where is None:
-            columns = np.flatnonzero(~np.isfinite(X).all(axis=0))
-        else:
-            columns = np.unique(where.col[~np.isfinite(where.data)])
+    columns, _ = columns_not_finite(X)
+    if columns.size:
         raise DatasetError(
             f"{columns.size} column(s) hold NaN or infinite values, the first is column "
             f"{columns[0]} counted from 0"
@@ -80,35 +81,20 @@ def _checked(raw: Raw) -> Raw:
 
 
 def _read_npz(path: Path, entry: Entry | None) -> Raw:
-    try:
-        with open(path, "rb") as file:  # opened here: numpy leaves a damaged archive open
-            archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise DatasetError("it is not an .npz archive of arrays")
-            variables = {name: archive[name] for name in archive.files}
-    except ValueError as error:
-        if "pickle" in str(error):
-            raise DatasetError(
-                "it holds Python objects, which are not loaded because that can run code; save "
-                "arrays of numbers or text"
-            ) from error
-        raise
-    if {"X_data", "X_indices", "X_indptr", "X_shape"} <= variables.keys():
-        parts = tuple(variables.pop(f"X_{part}") for part in ("data", "indices", "indptr"))
-        shape = tuple(int(size) for size in variables.pop("X_shape"))
-        variables["X"] = sp.csr_array(parts, shape=shape)
+    with open_npz(path) as arrays:
+        variables = dict(arrays)
+    X = csr_from_parts(variables)
+    if X is not None:
+        for part in part_names("X"):
+            del variables[part]
+        variables["X"] = X
     return table_and_classes(variables, entry)
 
 
 def _read_mat(path: Path, entry: Entry | None) -> Raw:
-    with open(path, "rb") as file:
-        start = file.read(128)
-    if start.startswith(b"MATLAB 7.3") or start.startswith(b"\x89HDF"):
+    if is_hdf5(path):
         return _read_hdf5(path, entry)
-    variables = scipy.io.loadmat(path)
-    return table_and_classes(
-        {name: value for name, value in variables.items() if not name.startswith("__")}, entry
-    )
+    return table_and_classes(matlab_variables(path), entry)
 
 
 def _read_hdf5(path: Path, entry: Entry | None) -> Raw:
@@ -125,10 +111,9 @@ def _read_hdf5(path: Path, entry: Entry | None) -> Raw:
             # MATLAB writes its arrays by columns, so that they come out turned.
             by_columns = "MATLAB_class" in item.attrs
             if isinstance(item, h5py.Group):
-                if "MATLAB_sparse" in item.attrs and {"data", "ir", "jc"} <= item.keys():
-                    parts = (item["data"][()], item["ir"][()], item["jc"][()])
-                    shape = (int(item.attrs["MATLAB_sparse"]), parts[2].size - 1)
-                    variables[name] = sp.csc_array(parts, shape=shape)
+                matrix = hdf5_sparse(item)
+                if matrix is not None:
+                    variables[name] = matrix
             elif item.dtype.kind in "buif":
                 variables[name] = item[()].T if by_columns else item[()]
             elif h5py.check_string_dtype(item.dtype) is not None:

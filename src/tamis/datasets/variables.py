@@ -25,10 +25,6 @@ def table_and_classes(variables: Mapping[str, Any], entry: Entry | None) -> Raw:
     right shape, or number of classes, is preferred to one with the right name alone. A table
     stored features × samples is turned, classes stored as one-hot rows are read.
     """
-    for value in variables.values():
-        if sp.issparse(value) and hasattr(value, "check_format"):
-            # Indices out of range would crash the interpreter as soon as they are used.
-            value.check_format(full_check=True)
     tables = [
         (name, table)
         for name, value in variables.items()

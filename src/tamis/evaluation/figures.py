@@ -218,13 +218,13 @@ def require_matplotlib() -> None:
         ) from None
 
 
-def draw(panels: Sequence[Panel], title: str, folder: Path, name: str) -> list[Path]:
+def draw(panels: Sequence[Panel | None], title: str, folder: Path, name: str) -> list[Path]:
     """Draw panels side by side, at most two in a row, with one legend, and save them.
 
     Parameters
     ----------
-    panels : sequence of Curves, Bars or HeatMap
-        What to draw; nothing is drawn for none.
+    panels : sequence of Curves, Bars, HeatMap or None
+        What to draw; None, of which there are no results, is left out.
     title : str
         Above all panels.
     folder, name : Path and str
@@ -235,26 +235,27 @@ def draw(panels: Sequence[Panel], title: str, folder: Path, name: str) -> list[P
     list of Path
         The files.
     """
-    if not panels:
+    shown = [panel for panel in panels if panel is not None]
+    if not shown:
         return []
     require_matplotlib()
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    columns = min(len(panels), 2)
-    rows = -(-len(panels) // columns)
+    columns = min(len(shown), 2)
+    rows = -(-len(shown) // columns)
     with rc_context(_STYLE):
         figure = Figure(
             figsize=(_PANEL_WIDTH * columns, _PANEL_HEIGHT * rows + 0.9), layout="constrained"
         )
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        colours = _colour_numbers(panels)
+        colours = _colour_numbers(shown)
         handles: dict[str, Any] = {}
-        for axes, panel in zip(grid, panels, strict=False):
+        for axes, panel in zip(grid, shown, strict=False):
             panel.paint(axes, colours)
             for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
                 handles.setdefault(label, handle)
-        for axes in grid[len(panels) :]:
+        for axes in grid[len(shown) :]:
             axes.set_visible(False)
         if handles:
             figure.legend(

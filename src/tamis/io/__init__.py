@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from tamis._array_files import ArrayFileError
 from tamis.io._errors import TableError
 from tamis.io._formats import check_content, columns_of_var, format_of, formats
 from tamis.io._table import Table
@@ -70,6 +71,8 @@ def read(
         return chosen.read(source, format=chosen.name, labels=labels, ids=ids, key=key)
     except TableError:
         raise
+    except ArrayFileError as error:
+        raise TableError(f"{source}: {error}.") from error
     except FileNotFoundError as error:
         raise TableError(f"{source}: there is no such file; check the name.") from error
     except PermissionError as error:

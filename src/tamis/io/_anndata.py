@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tamis._array_files import checked_sparse
 from tamis._typing import FloatArray
 from tamis.io._errors import TableError, close_matches
 from tamis.io._libraries import need
@@ -86,9 +87,7 @@ def _matrix(path: Path, node: Any) -> Any:
     if kind not in _SPARSE:
         raise TableError(f"{path}: a matrix stored as {kind!r} is not read; save it as CSR.")
     parts = tuple(np.asarray(node[part][...]) for part in ("data", "indices", "indptr"))
-    X = _SPARSE[kind](parts, shape=tuple(int(n) for n in node.attrs["shape"]))
-    X.check_format(full_check=True)
-    return X
+    return checked_sparse(_SPARSE[kind](parts, shape=tuple(int(n) for n in node.attrs["shape"])))
 
 
 def _frame(path: Path, node: Any, name: str) -> Any:

@@ -2,42 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tamis._typing import FloatArray
+from tamis._typing import FloatArray, Matrix
 from tamis.io._errors import TableError, close_matches
+from tamis.io._table import Table, make_table
 
-TABLE_KEYS = ("X", "fea", "data", "x", "features")
-LABEL_KEYS = ("y", "Y", "gnd", "label", "labels")
-NAME_KEYS = ("feature_names", "names")
-ID_KEYS = ("ids", "id")
+_TABLE_KEYS = ("X", "fea", "data", "x", "features")
+_LABEL_KEYS = ("y", "Y", "gnd", "label", "labels")
+_NAME_KEYS = ("feature_names", "names")
+_ID_KEYS = ("ids", "id")
 
 
-def table_key(
-    path: Path, keys: Iterable[str], wanted: str | None, shape: Callable[[str], Any]
-) -> str:
-    """The key of the table: the one asked for, a usual one, or the only two-dimensional one."""
-    known = list(keys)
-    if wanted is not None:
-        return checked_key(path, known, wanted, "the table")
-    usual = [key for key in TABLE_KEYS if key in known]
-    if usual:
-        return usual[0]
-    flat = [key for key in known if len(shape(key)) == 2 and min(shape(key)) > 1]
-    if len(flat) == 1:
-        return flat[0]
-    raise TableError(
-        f"{path}: which array is the table? Name it with key=…; {close_matches('', known)}"
+def table_of_arrays(
+    path: Path,
+    format: str,
+    arrays: Mapping[str, Any],
+    *,
+    labels: str | None,
+    ids: str | None,
+    key: str | None,
+    X: Matrix | None = None,
+) -> Table:
+    """The table among named arrays, with the labels, ids and column names beside it.
+
+    Parameters
+    ----------
+    path, format
+        Of the table that is returned.
+    arrays : mapping
+        Read one by one, and only those that are needed.
+    labels, ids, key : str or None
+        Names of the labels, the ids and the table; None takes the usual ones.
+    X : {ndarray, sparse} or None
+        The table, where it is none of the arrays; `key` is then unused.
+    """
+    rest = list(arrays)
+    if X is None:
+        chosen = _table_key(path, arrays, key)
+        rest.remove(chosen)
+        X = arrays[chosen]
+    label_key = _side_key(path, rest, labels, _LABEL_KEYS, "labels")
+    id_key = _side_key(path, rest, ids, _ID_KEYS, "ids")
+    name_key = _side_key(path, rest, None, _NAME_KEYS, "names")
+    return make_table(
+        path,
+        format,
+        X,
+        None if name_key is None else np.ravel(arrays[name_key]).astype(str).tolist(),
+        labels=None if label_key is None else _side_values(arrays[label_key]),
+        ids=None if id_key is None else _side_values(arrays[id_key]),
+        labels_name=label_key,
+        ids_name=id_key,
     )
 
 
-def checked_key(path: Path, keys: Iterable[str], wanted: str, what: str) -> str:
+def _table_key(path: Path, arrays: Mapping[str, Any], wanted: str | None) -> str:
+    """The key of the table: the one asked for, a usual one, or the only two-dimensional one."""
+    if wanted is not None:
+        return _checked_key(path, arrays, wanted, "the table")
+    usual = [key for key in _TABLE_KEYS if key in arrays]
+    if usual:
+        return usual[0]
+    shapes = {key: np.shape(array) for key, array in arrays.items()}
+    flat = [key for key, shape in shapes.items() if len(shape) == 2 and min(shape) > 1]
+    if len(flat) == 1:
+        return flat[0]
+    raise TableError(
+        f"{path}: which array is the table? Name it with key=…; {close_matches('', arrays)}"
+    )
+
+
+def _checked_key(path: Path, known: Iterable[str], wanted: str, what: str) -> str:
     """A key that was asked for, if it is there."""
-    known = list(keys)
     if wanted not in known:
         raise TableError(
             f"{path}: there is no array {wanted!r} to take as {what}; "
@@ -46,17 +87,16 @@ def checked_key(path: Path, keys: Iterable[str], wanted: str, what: str) -> str:
     return wanted
 
 
-def side_key(
-    path: Path, keys: Iterable[str], wanted: str | None, usual: tuple[str, ...], what: str
+def _side_key(
+    path: Path, known: list[str], wanted: str | None, usual: tuple[str, ...], what: str
 ) -> str | None:
     """The key of labels, ids or names: the one asked for, a usual one, or None."""
-    known = list(keys)
     if wanted is not None:
-        return checked_key(path, known, wanted, what)
+        return _checked_key(path, known, wanted, what)
     return next((key for key in usual if key in known), None)
 
 
-def side_values(array: Any) -> FloatArray:
+def _side_values(array: Any) -> FloatArray:
     """Labels or ids as a flat array: numbers as they are, text as Python strings."""
     flat = np.asarray(array).ravel()
     return flat if flat.dtype.kind in "biuf" else flat.astype(str).astype(object)

@@ -9,47 +9,25 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
+from tamis._array_files import LazyArrays, hdf5_sparse, is_hdf5, matlab_variables
 from tamis._typing import FloatArray
-from tamis.io._arrays import ID_KEYS, LABEL_KEYS, NAME_KEYS, side_key, side_values, table_key
+from tamis.io._arrays import table_of_arrays
 from tamis.io._libraries import need
-from tamis.io._table import Table, make_table
+from tamis.io._table import Table
 
 
 def read_mat(
     path: Path, *, format: str, labels: str | None, ids: str | None, key: str | None
 ) -> Table:
     """Read the matrix ``X`` (or ``fea``, ``data``, or the only one) and the labels beside it."""
-    with open(path, "rb") as file:
-        is_hdf5 = file.read(10).startswith((b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3"))
-    if is_hdf5:
-        with need("h5py", "anndata").File(path, "r") as file:
-            keys = [name for name in file if not name.startswith("#")]
-            return _table(
-                path, format, keys, lambda name: _hdf5_value(file, name), labels, ids, key
-            )
-    variables = scipy.io.loadmat(path, squeeze_me=False, chars_as_strings=True)
-    keys = [name for name in variables if not name.startswith("__")]
-    return _table(path, format, keys, lambda name: _cells(variables[name]), labels, ids, key)
-
-
-def _table(
-    path: Path, format: str, keys: list[str], value: Any, labels: Any, ids: Any, key: Any
-) -> Table:
-    chosen = table_key(path, keys, key, lambda name: np.shape(value(name)))
-    rest = [name for name in keys if name != chosen]
-    label_key = side_key(path, rest, labels, LABEL_KEYS, "labels")
-    id_key = side_key(path, rest, ids, ID_KEYS, "ids")
-    name_key = side_key(path, rest, None, NAME_KEYS, "names")
-    return make_table(
-        path,
-        format,
-        value(chosen),
-        None if name_key is None else [str(name) for name in np.ravel(value(name_key))],
-        labels=None if label_key is None else side_values(value(label_key)),
-        ids=None if id_key is None else side_values(value(id_key)),
-        labels_name=label_key,
-        ids_name=id_key,
-    )
+    if is_hdf5(path):
+        with need("h5py", "hdf5").File(path, "r") as file:
+            names = [name for name in file if not name.startswith("#")]
+            arrays = LazyArrays(names, lambda name: _hdf5_value(file, name))
+            return table_of_arrays(path, format, arrays, labels=labels, ids=ids, key=key)
+    variables = matlab_variables(path)
+    arrays = LazyArrays(variables, lambda name: _cells(variables[name]))
+    return table_of_arrays(path, format, arrays, labels=labels, ids=ids, key=key)
 
 
 def _cells(value: Any) -> Any:
@@ -62,12 +40,9 @@ def _cells(value: Any) -> Any:
 def _hdf5_value(file: Any, name: str) -> Any:
     """A variable of version 7.3, where columns come first and text is an array of code units."""
     node = file[name]
-    if "MATLAB_sparse" in node.attrs:
-        n_rows, indptr = int(node.attrs["MATLAB_sparse"]), node["jc"][()]
-        if "data" not in node:
-            return sp.csc_array((n_rows, len(indptr) - 1))
-        parts = (node["data"][()], node["ir"][()], indptr)
-        return sp.csc_array(parts, shape=(n_rows, len(indptr) - 1))
+    matrix = hdf5_sparse(node)
+    if matrix is not None:
+        return matrix
     values = node[()]
     if values.dtype == object:
         text = [file[reference][()] for reference in values.ravel()]

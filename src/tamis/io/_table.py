@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.columns import describe_columns, row_blocks
+from tamis.columns import columns_not_finite, describe_columns
 from tamis.io._errors import TableError, close_matches
 
 
@@ -126,24 +126,6 @@ def refuse_text(path: Path, examples: dict[str, str]) -> None:
     )
 
 
-def _refuse_missing(path: Path, X: Matrix, names: Sequence[str]) -> None:
-    if X.dtype.kind != "f":
-        return
-    columns = np.zeros(X.shape[1], dtype=bool)
-    n_rows = 0
-    if sp.issparse(X):
-        bad = ~np.isfinite(X.data)
-        columns[X.indices[bad]] = True
-        n_rows = np.unique(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[bad]).size
-    else:
-        for rows in row_blocks(*X.shape):
-            bad = ~np.isfinite(X[rows])
-            if bad.any():
-                columns |= bad.any(axis=0)
-                n_rows += int(np.count_nonzero(bad.any(axis=1)))
-    refuse_missing_columns(path, np.flatnonzero(columns), names, n_rows, X.shape[0])
-
-
 def refuse_missing_columns(
     path: Path, columns: IntArray, names: Sequence[str], n_rows: int, n_samples: int
 ) -> None:
@@ -204,7 +186,8 @@ def make_table(
     for what, values in (("labels", labels), ("ids", ids)):
         if values is not None and len(values) != n_samples:
             raise TableError(f"{path}: {len(values)} {what} for {n_samples} rows; write one a row.")
-    _refuse_missing(path, X, kept_names)
+    columns, n_rows = columns_not_finite(X)
+    refuse_missing_columns(path, columns, kept_names, n_rows, n_samples)
     return Table(
         X=X,
         feature_names=np.array(kept_names, dtype=object),

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, Matrix
-from tamis.columns import describe_columns, extent, weighted_moments
+from tamis.columns import columns_not_finite, describe_columns, extent, weighted_moments
 from tamis.metrics._feature_sets import feature_sets
 
 # How many columns `redundancy` correlates with all the others at a time.
@@ -56,9 +56,7 @@ def _take_columns(X: Any, positions: list[int], names: list[Any] | None) -> Matr
 
     if is_sparse:
         columns.sum_duplicates()
-        bad = np.unique(columns.indices[~np.isfinite(columns.data)])
-    else:
-        bad = np.flatnonzero(~np.isfinite(columns).all(axis=0))
+    bad, _ = columns_not_finite(columns)
     if bad.size:
         where = describe_columns([positions[column] for column in bad], names)
         raise ValueError(

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 from tamis._typing import FloatArray, Matrix
 from tamis.base import Selector
 from tamis.clustering import kmeans
+from tamis.columns import varying_columns
 from tamis.solvers.dictionary import (
     dictionary_update,
     number_of_atoms,
@@ -150,7 +151,7 @@ class CUFS(Selector):
             self._set_path(np.zeros(0), converged=True)
             return self._set_scores(np.zeros(n_features), constant)
 
-        X = (X[:, ~constant] if constant.any() else X).astype(np.float64, copy=False)
+        X = varying_columns(X, constant)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
         model = CoupledModel(self, X, within_unit_ball(start.centres.T))
         objective, converged = alternate(

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import GraphSelector
+from tamis.columns import varying_columns
 from tamis.graphs import Weights, laplacian
 from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.factorization import (
@@ -199,7 +200,7 @@ class EUFS(GraphSelector):
             return self._set_scores(scores, constant)
 
         graph = self._sample_graph(X)
-        X = (X[:, ~constant] if constant.any() else X).astype(np.float64, copy=False)
+        X = varying_columns(X, constant)
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         model = EmbeddedModel(self, X, signed_parts(self.beta * laplacian(graph)), labels)
         objective, converged = alternate(

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import GraphSelector
 from tamis.clustering import kmeans
+from tamis.columns import varying_columns
 from tamis.graphs import Weights, laplacian
 from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.centred import Centred
@@ -254,7 +255,7 @@ class JDLUFS(GraphSelector):
             return self._set_nothing(n_samples, n_atoms, constant)
 
         graph = self._sample_graph(X)
-        X = (X[:, ~constant] if constant.any() else X).astype(np.float64, copy=False)
+        X = varying_columns(X, constant)
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
         model = JointModel(self, X, signed_parts(self.gamma * laplacian(graph)), labels)

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import Selector
+from tamis.columns import varying_columns
 from tamis.graphs import check_affinity, laplacian, lle_laplacian, nearest_neighbors, neighbor_graph
 from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.factorization import (
@@ -207,7 +208,7 @@ class RUFS(Selector):
             return self._set_scores(np.zeros(n_features), constant)
 
         L, labels = self._graph_and_labels(X)
-        X = (X[:, ~constant] if constant.any() else X).astype(np.float64, copy=False)
+        X = varying_columns(X, constant)
         model = RobustModel(self, X, signed_parts(self.nu * L), labels)
         objective, converged = alternate(
             (model.update_loadings, model.update_labels, model.update_coef),

@@ -16,7 +16,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import row_blocks, weighted_moments
+from tamis.columns import row_blocks, squared_row_norms, weighted_moments
 from tamis.solvers.eigen import SIDE_MAX
 
 Solve = Callable[[FloatArray], FloatArray]
@@ -79,15 +79,10 @@ class Samples:
         block = self._X[rows]
         product = block @ self._X.T
         product = product.toarray() if sp.issparse(product) else product
-        norms = self._squared_norms()
+        norms = squared_row_norms(self._X)
         squared = np.maximum(norms[rows, None] + norms - 2 * product, 0)
         squared[_own_entries(rows)] = 0
         return squared
-
-    def _squared_norms(self) -> FloatArray:
-        if sp.issparse(self._X):
-            return np.asarray(self._X.multiply(self._X).sum(axis=1)).ravel()
-        return np.einsum("ij,ij->i", self._X, self._X)
 
 
 @dataclass(frozen=True)

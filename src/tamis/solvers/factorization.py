@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import row_blocks
+from tamis.columns import row_blocks, squared_row_norms
 from tamis.solvers.centred import Centred
 from tamis.solvers.eigen import SIDE_MAX
 from tamis.solvers.l21 import Solution, row_norms, smoothed_norms
@@ -216,8 +216,7 @@ def residual_norms(X: Matrix, U: FloatArray, V: FloatArray) -> FloatArray:
     are computed, by expanding the square, to half of the digits of ‖x_i‖.
     """
     if sp.issparse(X):
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        squares -= np.einsum("ij,ij->i", U, 2 * (X @ V) - U @ (V.T @ V))
+        squares = squared_row_norms(X) - np.einsum("ij,ij->i", U, 2 * (X @ V) - U @ (V.T @ V))
         return np.sqrt(squares.clip(min=0))
     norms = np.empty(X.shape[0])
     for rows in row_blocks(*X.shape):

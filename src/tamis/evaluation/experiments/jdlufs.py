@@ -167,7 +167,7 @@ def figures(results: Results, folder: Path) -> list[Path]:
         for name, dataset in SETS.items()
     ]
     return draw(
-        [panel for panel in panels if panel is not None],
+        panels,
         "JDLUFS: accuracy of K-means (not in the poster)",
         folder,
         "accuracy",

@@ -145,7 +145,7 @@ def _accuracy_curves(results: Results, folder: Path) -> list[Path]:
         for name, dataset in SETS.items()
     ]
     return draw(
-        [panel for panel in panels if panel is not None],
+        panels,
         "JELSR, Figure 1: accuracy of K-means",
         folder,
         "figure_1",
@@ -184,7 +184,7 @@ def _parameter_maps(results: Results, folder: Path) -> list[Path]:
         for measure, value_label in (("kmeans_acc", "ACC, %"), ("kmeans_nmi", "NMI, %"))
     ]
     return draw(
-        [panel for panel in panels if panel is not None],
+        panels,
         "JELSR, Figure 3: K-means over alpha and beta",
         folder,
         "figure_3",

@@ -287,7 +287,7 @@ def figures(results: Results, folder: Path) -> list[Path]:
             for measure, word in MEASURES.items()
         ]
         files += draw(
-            [panel for panel in found if panel is not None],
+            found,
             f"TRACK, Figure {number}: K-means on {head}",
             folder,
             f"figure_{number}",

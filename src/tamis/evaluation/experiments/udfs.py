@@ -155,7 +155,7 @@ def figures(results: Results, folder: Path) -> list[Path]:
         for name in ("UMIST", "FERET", "YALEB")
     ]
     return draw(
-        [panel for panel in panels if panel is not None],
+        panels,
         "UDFS, Figure 1: accuracy over gamma and the number of features",
         folder,
         "figure_1",

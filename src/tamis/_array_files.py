@@ -1,0 +1,156 @@
+"""Files of named arrays (NPZ, MATLAB, HDF5), opened safely: nothing that a file holds is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+from tamis._typing import SparseMatrix
+
+__all__ = [
+    "ArrayFileError",
+    "LazyArrays",
+    "checked_sparse",
+    "csr_from_parts",
+    "csr_parts",
+    "hdf5_sparse",
+    "is_hdf5",
+    "load_npy",
+    "matlab_variables",
+    "open_npz",
+    "part_names",
+]
+
+_PARTS = ("data", "indices", "indptr", "shape")
+
+
+class ArrayFileError(ValueError):
+    """What is wrong with a file, as a clause: the reader adds the file's name and a full stop."""
+
+
+class LazyArrays(Mapping[str, Any]):
+    """Arrays by name, each read when it is asked for.
+
+    Parameters
+    ----------
+    names : iterable of str
+    read : callable
+        The array of a name.
+    """
+
+    def __init__(self, names: Iterable[str], read: Callable[[str], Any]) -> None:
+        self._names, self._read = dict.fromkeys(names), read
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._read(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names  # without reading it, which a mapping does by itself
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def load_npy(path: Path) -> Any:
+    """The array of an NPY file."""
+    with _without_objects("the array"):
+        return np.load(path, allow_pickle=False)
+
+
+@contextmanager
+def open_npz(path: Path) -> Iterator[LazyArrays]:
+    """The arrays of an NPZ archive."""
+    with open(path, "rb") as file:  # opened here: numpy leaves a damaged archive open
+        with _without_objects("it"):
+            archive = np.load(file, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise ArrayFileError("it is not an .npz archive of arrays")
+
+        def array(name: str) -> Any:
+            with _without_objects(f"the array {name!r}"):
+                return archive[name]
+
+        with archive:
+            yield LazyArrays(archive.files, array)
+
+
+@contextmanager
+def _without_objects(what: str) -> Iterator[None]:
+    """Say it plainly where numpy declines to unpickle."""
+    try:
+        yield
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise ArrayFileError(
+            f"{what} holds Python objects, which could run code and are not loaded; save it as "
+            "numbers or text"
+        ) from error
+
+
+def part_names(name: str) -> list[str]:
+    """Names under which the parts of a CSR matrix are kept: ``X_data``, ``X_indices``, …."""
+    return [f"{name}_{part}" for part in _PARTS]
+
+
+def csr_parts(X: SparseMatrix, name: str = "X") -> dict[str, Any]:
+    """The parts of a CSR matrix by their names, as :func:`csr_from_parts` reads them."""
+    values = (np.asarray(getattr(X, part)) for part in _PARTS)
+    return dict(zip(part_names(name), values, strict=True))
+
+
+def csr_from_parts(arrays: Mapping[str, Any], name: str = "X") -> SparseMatrix | None:
+    """The CSR matrix that is kept as parts, or None where they are not all there."""
+    if not all(part in arrays for part in part_names(name)):
+        return None
+    data, indices, indptr, shape = (arrays[part] for part in part_names(name))
+    return checked_sparse(sp.csr_array((data, indices, indptr), shape=tuple(map(int, shape))))
+
+
+def checked_sparse(matrix: SparseMatrix) -> SparseMatrix:
+    """The matrix itself, if its indices are within its shape.
+
+    Others would crash the interpreter as soon as they are used. O(nnz).
+    """
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    return matrix
+
+
+def is_hdf5(path: Path) -> bool:
+    """Whether a file is HDF5, as those of MATLAB from version 7.3 on are."""
+    with open(path, "rb") as file:
+        return file.read(10).startswith((b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3"))
+
+
+def matlab_variables(path: Path) -> dict[str, Any]:
+    """The variables of a MATLAB file before version 7.3."""
+    variables = {
+        name: value for name, value in scipy.io.loadmat(path).items() if not name.startswith("__")
+    }
+    for value in variables.values():
+        if sp.issparse(value):
+            checked_sparse(value)
+    return variables
+
+
+def hdf5_sparse(node: Any) -> SparseMatrix | None:
+    """The sparse matrix that MATLAB 7.3 keeps in a group, or None if the node is something else."""
+    if "MATLAB_sparse" not in node.attrs:
+        return None
+    indptr = node["jc"][()]
+    shape = (int(node.attrs["MATLAB_sparse"]), len(indptr) - 1)
+    if "data" not in node:  # nothing but zeros
+        return sp.csc_array(shape)
+    return checked_sparse(sp.csc_array((node["data"][()], node["ir"][()], indptr), shape=shape))
