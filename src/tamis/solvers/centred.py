@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.columns import weighted_moments
+from tamis.solvers.row_gram import RowGram
 
 
 class Centred:
@@ -81,19 +84,21 @@ class Centred:
         """``XᵀX``, d × d. O(nd²)."""
         if not self.is_sparse:
             return self._X.T @ self._X
-        gram = (self._X.T @ self._X).toarray()
+        gram = RowGram(sp.csr_array(self._X.T))()
         return gram - self.shape[0] * np.outer(self._mean, self._mean)
 
     def gram_of_samples(self, weights: FloatArray | None = None) -> FloatArray:
         """``X diag(weights) Xᵀ``, n × n. O(n²d)."""
-        weights = np.ones(self.shape[1]) if weights is None else weights
-        scaled = self._X * np.sqrt(weights)  # columns, of a sparse array too
-        gram = scaled @ scaled.T
+        gram = self._row_gram(weights)
         if not self.is_sparse:
             return gram
-        weighted_mean = weights * self._mean
+        weighted_mean = self._mean if weights is None else weights * self._mean
         cross = self._X @ weighted_mean
-        return gram.toarray() - cross[:, None] - cross + weighted_mean @ self._mean
+        return gram - cross[:, None] - cross + weighted_mean @ self._mean
+
+    @cached_property
+    def _row_gram(self) -> RowGram:
+        return RowGram(self._X)
 
 
 def centred_unit_columns(Y: FloatArray) -> FloatArray:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.columns import row_blocks, squared_row_norms, weighted_moments
 from tamis.solvers.eigen import SIDE_MAX
+from tamis.solvers.row_gram import RowGram
 
 Solve = Callable[[FloatArray], FloatArray]
 
@@ -56,15 +57,19 @@ class Samples:
 
     def gram(self, weights: FloatArray) -> FloatArray:
         """``X diag(weights) Xᵀ``, n × n; weights of any sign. O(n²d)."""
-        product = (self._X * weights) @ self._X.T
-        if not sp.issparse(product):
-            return product
-        product = product.toarray()
+        if not sp.issparse(self._X):
+            # No roots of the weights: they span so many orders that an interior point notices.
+            return (self._X * weights) @ self._X.T
+        product = self._row_gram(weights)
         if self._implicit:
             weighted = weights * self.origin
             cross = self._X @ weighted
             product += weighted @ self.origin - cross[:, None] - cross
         return product
+
+    @cached_property
+    def _row_gram(self) -> RowGram:
+        return RowGram(self._X)
 
     def rows_transposed_times(self, rows: slice, U: FloatArray) -> FloatArray:
         """``X_rowsᵀU`` for a block of rows."""

@@ -24,6 +24,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh, splu
 from tamis._typing import FloatArray, Matrix, SparseMatrix
 from tamis.columns import dirichlet_energies
 from tamis.solvers.centred import Centred
+from tamis.solvers.row_gram import RowGram
 
 # Up to this size a dense eigensolver beats Lanczos on a factorised inverse.
 DENSE_MAX = 400
@@ -269,32 +270,33 @@ class _Factored:
         self._X = X if sp.issparse(X) else self._root @ X
         rough = _product_diagonal(X, A) if sp.issparse(X) else (self._X**2).sum(axis=0)
         self.diagonal = _without_rounding(rough, X, A)
+        self._row_gram = RowGram(self._X)
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
-        return self._backward(self._X, self._forward(self._X, V))
+        return self._backward(self._forward(V))
 
     def is_singular(self) -> bool:
         return True
 
-    def _forward(self, X: Matrix, V: FloatArray) -> FloatArray:
-        return self._root @ (X @ V) if sp.issparse(X) else X @ V
+    def _forward(self, V: FloatArray) -> FloatArray:
+        return self._root @ (self._X @ V) if sp.issparse(self._X) else self._X @ V
 
-    def _backward(self, X: Matrix, U: FloatArray) -> FloatArray:
-        return X.T @ (self._root.T @ U) if sp.issparse(X) else X.T @ U
+    def _backward(self, U: FloatArray) -> FloatArray:
+        return self._X.T @ (self._root.T @ U if sp.issparse(self._X) else U)
 
     def inner_solver(self, e: FloatArray) -> Operator:
         """Applies ``(I + eMe)⁻¹ = I − Yᵀ(I + YYᵀ)⁻¹Y`` with ``Y = Ze``."""
-        scaled = self._X * e  # a sparse array times a vector scales its columns too
-        capacitance = scaled @ scaled.T
-        if sp.issparse(scaled):
-            capacitance = self._root @ capacitance.toarray() @ self._root.T
+        capacitance = self._row_gram(e**2)
+        if sp.issparse(self._X):
+            capacitance = self._root @ capacitance @ self._root.T
         capacitance[np.diag_indices_from(capacitance)] += 1
         factor = scipy.linalg.cho_factor(capacitance, overwrite_a=True, check_finite=False)
 
         def solve(v: FloatArray) -> FloatArray:
-            inside = self._forward(scaled, v)
+            scale = e if v.ndim == 1 else e[:, None]
+            inside = self._forward(scale * v)
             inside = scipy.linalg.cho_solve(factor, inside, check_finite=False)
-            return v - self._backward(scaled, inside)
+            return v - scale * self._backward(inside)
 
         return solve
 

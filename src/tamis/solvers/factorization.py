@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, cg
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.columns import row_blocks, squared_row_norms
 from tamis.solvers.centred import Centred
-from tamis.solvers.eigen import SIDE_MAX
 from tamis.solvers.l21 import Solution, row_norms, smoothed_norms
+from tamis.solvers.row_gram import RowGram
+from tamis.solvers.weighted_ridge import WeightedRidge
 
 # Row norms of an l2,1 loss are smoothed at this fraction of the mean row of the table.
 RELATIVE_SMOOTHING = 1e-6
@@ -325,17 +325,12 @@ class ReweightedRegression:
 
     Notes
     -----
-    The smaller side of the table makes the system: O(nd²) once and O(d³) a step for d ≤ n, else
-    O(n²d) a step. Where both sides exceed 6000, conjugate gradients apply it: O(nd) for each.
+    A step is a :class:`tamis.solvers.weighted_ridge.WeightedRidge`.
     """
 
     def __init__(self, X: Centred, penalty: float, smoothing: float | None = None) -> None:
         self.X, self.penalty, self.smoothing = X, penalty, smoothing
-        n_samples, n_features = X.shape
-        self.is_implicit = min(X.shape) > SIDE_MAX
-        self.by_features = n_features <= n_samples
-        form_gram = self.by_features and not self.is_implicit
-        self._gram = X.gram_of_features() if form_gram else None
+        self._ridge = WeightedRidge(X)
 
     def start(self, Y: FloatArray) -> FloatArray:
         """Each feature's own regression, as a first W. O(ndc)."""
@@ -357,7 +352,8 @@ class ReweightedRegression:
         objective = [self._value(W, Y)]
         converged = False
         for _ in range(max_iter):
-            following = self._ridge(2 * self._norms(W) / self.penalty, Y, correlation, W)
+            # What the solver leaves of an error cannot raise the objective: values are compared.
+            following = self._ridge.solve(2 * self._norms(W) / self.penalty, Y, W)
             value = self._value(following, Y)
             if value <= objective[-1]:
                 W = following
@@ -376,37 +372,6 @@ class ReweightedRegression:
 
     def _value(self, W: FloatArray, Y: FloatArray) -> float:
         return float(np.linalg.norm(self.X.times(W) - Y) ** 2) + self.penalised(W)
-
-    def _ridge(self, e: FloatArray, Y: FloatArray, XY: FloatArray, W: FloatArray) -> FloatArray:
-        """``(XᵀX + diag(1/e))⁻¹XᵀY``, scaled so that rows of any size keep their digits."""
-        root = np.sqrt(e)[:, None]
-        if self.is_implicit:
-            return root * self._conjugate_gradients(root, root * XY, W / root)
-        if self._gram is not None:
-            K = root * self._gram * root.T
-            K.flat[:: len(K) + 1] += 1
-            return root * scipy.linalg.cho_solve(scipy.linalg.cho_factor(K), root * XY)
-        K = self.X.gram_of_samples(e)
-        K.flat[:: len(K) + 1] += 1
-        solved = scipy.linalg.cho_solve(scipy.linalg.cho_factor(K), Y)
-        return e[:, None] * self.X.transposed_times(solved)
-
-    def _conjugate_gradients(
-        self, root: FloatArray, target: FloatArray, start: FloatArray
-    ) -> FloatArray:
-        size, root_row = len(root), root[:, 0]
-
-        def apply(z: FloatArray) -> FloatArray:
-            z = z.ravel()
-            return z + root_row * self.X.transposed_times(self.X.times(root_row * z))
-
-        operator = LinearOperator((size, size), matvec=apply, dtype=np.float64)
-        # What is left of the error cannot raise the objective: `descend` compares.
-        columns = [
-            cg(operator, column, x0=first, rtol=1e-8, maxiter=200)[0]
-            for column, first in zip(target.T, start.T, strict=True)
-        ]
-        return np.column_stack(columns)
 
 
 class ScaledTable(Centred):
@@ -443,8 +408,7 @@ class ScaledTable(Centred):
     def gram_of_features(self) -> FloatArray:
         """``Xᵀdiag(s²)X``, d × d. O(nd²)."""
         if self.is_sparse:
-            scaled = sp.diags_array(self._scale) @ self._X
-            return (scaled.T @ scaled).toarray()
+            return RowGram(sp.csr_array(self._X.T))(self._scale**2)
         gram = np.zeros((self.shape[1], self.shape[1]))
         for rows in row_blocks(*self.shape):
             scaled = self._X[rows] * self._scale[rows, None]
@@ -453,11 +417,7 @@ class ScaledTable(Centred):
 
     def gram_of_samples(self, weights: FloatArray | None = None) -> FloatArray:
         """``diag(s)X diag(weights) Xᵀdiag(s)``, n × n. O(n²d)."""
-        weights = np.ones(self.shape[1]) if weights is None else weights
-        scaled = self._X * np.sqrt(weights)
-        gram = scaled @ scaled.T
-        gram = gram.toarray() if self.is_sparse else gram
-        return self._scale[:, None] * gram * self._scale
+        return self._scale[:, None] * self._row_gram(weights) * self._scale
 
     def squared_column_norms(self) -> FloatArray:
         """Squared lengths of the columns. O(nd)."""

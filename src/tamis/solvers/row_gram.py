@@ -1,0 +1,66 @@
+"""Weighted products of the rows of a table with one another: ``X diag(w) Xᵀ``."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import FloatArray, Matrix
+from tamis.columns import row_blocks
+
+__all__ = ["RowGram"]
+
+# A column of a sparse table with more than this share of stored values is faster as a dense one:
+# a BLAS product then does in a pass what a sparse product does entry by entry.
+FILLED = 0.08
+# Numbers in a block of columns made dense.
+BLOCK_SIZE = 1 << 21
+
+
+class RowGram:
+    """``X diag(w) Xᵀ`` for many w.
+
+    Of a sparse X the well filled columns, in which most of the multiplications lie, are made dense
+    a few at a time; the others are multiplied as they are.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+        In float64. A dense one is kept as it is, of a sparse one its columns are sorted once.
+    """
+
+    def __init__(self, X: Matrix) -> None:
+        self.n_samples, self.n_features = X.shape
+        self._X = X
+        if not sp.issparse(X):
+            return
+        stored = np.bincount(X.indices, minlength=self.n_features)
+        self._is_filled = stored > FILLED * self.n_samples
+        by_columns = sp.csc_array(X)
+        self._filled = by_columns[:, self._is_filled]
+        self._thin = sp.csr_array(by_columns[:, ~self._is_filled])
+
+    def __call__(self, weights: FloatArray | None = None) -> FloatArray:
+        """The product for `weights`, one a column, of any sign; None are ones. O(n²d) if dense."""
+        weights = np.ones(self.n_features) if weights is None else weights
+        if not sp.issparse(self._X):
+            return _product(self._X, weights)
+        gram: FloatArray = _product(self._thin, weights[~self._is_filled]).toarray()
+        weights = weights[self._is_filled]
+        for columns in row_blocks(len(weights), self.n_samples, block_size=BLOCK_SIZE):
+            gram += _product(self._filled[:, columns].toarray(), weights[columns])
+        return gram
+
+
+def _product(X: Matrix, weights: FloatArray) -> Matrix:
+    """With no negative weight a table times its own transpose, of which BLAS computes half."""
+    if weights.min(initial=0) < 0:
+        return _times_columns(X, weights) @ X.T
+    scaled = _times_columns(X, np.sqrt(weights))
+    return scaled @ scaled.T
+
+
+def _times_columns(X: Matrix, factors: FloatArray) -> Matrix:
+    if not sp.issparse(X):
+        return X * factors
+    return sp.csr_array((X.data * factors[X.indices], X.indices, X.indptr), shape=X.shape)

@@ -1,0 +1,157 @@
+"""Ridge regression with a weight for each feature, solved on the smaller side of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, cg
+
+from tamis._typing import FloatArray, IntArray
+from tamis.solvers.centred import Centred
+from tamis.solvers.eigen import SIDE_MAX
+
+__all__ = ["WeightedRidge"]
+
+# Features whose weighted squared lengths add up to no more than this are left to conjugate
+# gradients, which then gain a factor of about four over this in each step.
+TAIL = 0.01
+# Relative residual at which those steps end, and their largest number: with such a tail five
+# suffice, and rounding may keep the residual above the tolerance for good.
+RESIDUAL = 1e-13
+STEPS = 10
+
+
+class WeightedRidge:
+    """Solves ``(XᵀX + diag(1/e))W = XᵀY`` for changing weights e.
+
+    Parameters
+    ----------
+    X : Centred
+        The table, centred or scaled, as an operator.
+
+    Notes
+    -----
+    With d ≤ n features, XᵀX is formed once, O(nd²), and factorised for each e, O(d³). Otherwise the
+    system of the samples is, ``(I + X diag(e) Xᵀ)S = Y`` with ``W = diag(e)XᵀS``, in O(n²d) for
+    each e. Once most weights are negligible, as reweighting makes them, only the a features that
+    are not enter a factorisation, of O(na²), and a few products with X account for the others.
+    Where both sides exceed 6000, conjugate gradients do it all: O(nd) a step.
+    """
+
+    def __init__(self, X: Centred) -> None:
+        self.X = X
+        n_samples, n_features = X.shape
+        self._is_implicit = min(X.shape) > SIDE_MAX
+        form_gram = n_features <= n_samples and not self._is_implicit
+        self._gram = X.gram_of_features() if form_gram else None
+
+    def solve(self, e: FloatArray, Y: FloatArray, start: FloatArray) -> FloatArray:
+        """W, for targets Y.
+
+        Parameters
+        ----------
+        e : ndarray of shape (n_features,)
+            Positive.
+        Y : ndarray of shape (n_samples, n_targets)
+        start : ndarray of shape (n_features, n_targets)
+            About W, where to begin.
+        """
+        if self._is_implicit:
+            return self._by_products(e, Y, start)
+        if self._gram is not None:
+            return self._by_features(self._gram, e, Y)
+        heavy = self._heavy(e)
+        if len(heavy) <= min(self.X.shape[0], self.X.shape[1] // 4):
+            S = self._by_heavy_features(e, heavy, Y, start)
+        else:
+            K = self.X.gram_of_samples(e)
+            K.flat[:: len(K) + 1] += 1
+            S = scipy.linalg.cho_solve(scipy.linalg.cho_factor(K, overwrite_a=True), Y)
+        return e[:, None] * self.X.transposed_times(S)
+
+    def _by_features(self, gram: FloatArray, e: FloatArray, Y: FloatArray) -> FloatArray:
+        # Scaled by e^½ on both sides, so that rows of any size keep their digits.
+        root = np.sqrt(e)[:, None]
+        K = root * gram * root.T
+        K.flat[:: len(K) + 1] += 1
+        target = root * self.X.transposed_times(Y)
+        return root * scipy.linalg.cho_solve(scipy.linalg.cho_factor(K, overwrite_a=True), target)
+
+    def _heavy(self, e: FloatArray) -> IntArray:
+        """The features but for the lightest, whose share of the system has a trace of ``TAIL``."""
+        shares = e * self.X.squared_column_norms()
+        order = np.argsort(shares, kind="stable")
+        n_light = int(np.searchsorted(np.cumsum(shares[order]), TAIL, side="right"))
+        return np.sort(order[n_light:])
+
+    def _by_heavy_features(
+        self, e: FloatArray, heavy: IntArray, Y: FloatArray, start: FloatArray
+    ) -> FloatArray:
+        """``(I + X diag(e) Xᵀ)⁻¹Y``, preconditioned by the same matrix of the heavy features.
+
+        The quotient of the two has its eigenvalues between 1 and 1 + ``TAIL``.
+        """
+        B = self.X.columns(heavy) * np.sqrt(e[heavy])
+        inner = B.T @ B
+        inner.flat[:: len(inner) + 1] += 1
+        factor = scipy.linalg.cho_factor(inner, overwrite_a=True)
+
+        def apply(S: FloatArray) -> FloatArray:
+            return S + self.X.times(e[:, None] * self.X.transposed_times(S))
+
+        def precondition(R: FloatArray) -> FloatArray:
+            return R - B @ scipy.linalg.cho_solve(factor, B.T @ R)
+
+        # At the solution S is what W leaves of Y.
+        return _conjugate_gradients(apply, precondition, Y, Y - self.X.times(start))
+
+    def _by_products(self, e: FloatArray, Y: FloatArray, start: FloatArray) -> FloatArray:
+        root = np.sqrt(e)
+        size = len(root)
+
+        def apply(z: FloatArray) -> FloatArray:
+            z = z.ravel()
+            return z + root * self.X.transposed_times(self.X.times(root * z))
+
+        operator = LinearOperator((size, size), matvec=apply, dtype=np.float64)
+        target, first = root[:, None] * self.X.transposed_times(Y), start / root[:, None]
+        columns = [
+            cg(operator, column, x0=x0, rtol=1e-8, maxiter=200)[0]
+            for column, x0 in zip(target.T, first.T, strict=True)
+        ]
+        return root[:, None] * np.column_stack(columns)
+
+
+def _conjugate_gradients(
+    apply: Callable[[FloatArray], FloatArray],
+    precondition: Callable[[FloatArray], FloatArray],
+    Y: FloatArray,
+    start: FloatArray,
+) -> FloatArray:
+    """All columns at once, so that each product serves them all."""
+    S, R = start, Y - apply(start)
+    size = np.linalg.norm(Y, axis=0)
+    worse_than_zero = np.linalg.norm(R, axis=0) > size
+    S, R = np.where(worse_than_zero, 0, S), np.where(worse_than_zero, Y, R)
+    enough = RESIDUAL * size
+    Z = precondition(R)
+    direction, slope = Z, _column_products(R, Z)
+    for _ in range(STEPS):
+        going_on = np.linalg.norm(R, axis=0) > enough
+        if not going_on.any():
+            break
+        image = apply(direction)
+        curvature = _column_products(direction, image)
+        step = np.divide(slope, curvature, out=np.zeros_like(slope), where=going_on)
+        S, R = S + step * direction, R - step * image
+        Z = precondition(R)
+        previous, slope = slope, _column_products(R, Z)
+        ratio = np.divide(slope, previous, out=np.zeros_like(slope), where=going_on)
+        direction = Z + ratio * direction
+    return S
+
+
+def _column_products(A: FloatArray, B: FloatArray) -> FloatArray:
+    return np.einsum("ij,ij->j", A, B)

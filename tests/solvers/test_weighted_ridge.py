@@ -1,0 +1,120 @@
+"""The weighted ridge regression: every way to solve it gives what its definition does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tamis.solvers import weighted_ridge
+from tamis.solvers.centred import Centred
+from tamis.solvers.factorization import ScaledTable
+from tamis.solvers.weighted_ridge import WeightedRidge
+
+FORMS = [np.asarray, sp.csr_array]
+
+
+def problem(n_samples=40, n_features=300, n_heavy=12, light=1e-8):
+    """A wide table, targets, and weights of which few are not negligible."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n_samples, n_features)) * (rng.random((n_samples, n_features)) < 0.4)
+    weights = np.full(n_features, light)
+    weights[rng.permutation(n_features)[:n_heavy]] = 10.0 ** rng.uniform(-1, 3, n_heavy)
+    return X, rng.standard_normal((n_samples, 3)), weights
+
+
+def by_definition(X, weights, Y):
+    """The solution through the samples, where a tiny weight loses nothing."""
+    S = np.linalg.solve(np.eye(len(X)) + (X * weights) @ X.T, Y)
+    return weights[:, None] * (X.T @ S)
+
+
+def ways_taken(monkeypatch):
+    """Names of the methods that `WeightedRidge` goes through, as they are called."""
+    taken = []
+    for name in ("_by_features", "_by_heavy_features", "_by_products"):
+        original = getattr(WeightedRidge, name)
+
+        def spy(self, *arguments, _original=original, _name=name):
+            taken.append(_name)
+            return _original(self, *arguments)
+
+        monkeypatch.setattr(WeightedRidge, name, spy)
+    return taken
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("light", [1e-14, 1e-8, 1e-6])
+def test_few_heavy_features_alone_are_factorised(form, light, monkeypatch):
+    taken = ways_taken(monkeypatch)
+    X, Y, weights = problem(light=light)
+    found = WeightedRidge(ScaledTable(form(X))).solve(weights, Y, np.zeros((300, 3)))
+    assert taken == ["_by_heavy_features"]
+    expected = by_definition(X, weights, Y)
+    # Rows of light features, too, are right to many digits.
+    np.testing.assert_allclose(found / weights[:, None], expected / weights[:, None], rtol=1e-7)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_centred_table_is_solved_as_such(form, monkeypatch):
+    taken = ways_taken(monkeypatch)
+    X, Y, weights = problem()
+    found = WeightedRidge(Centred(form(X + 3.0 * (X != 0)))).solve(weights, Y, np.ones((300, 3)))
+    assert taken == ["_by_heavy_features"]
+    shifted = X + 3.0 * (X != 0)
+    expected = by_definition(shifted - shifted.mean(axis=0), weights, Y)
+    np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("start", ["zero", "solution", "far"])
+def test_the_start_does_not_matter(start):
+    X, Y, weights = problem()
+    expected = by_definition(X, weights, Y)
+    first = {"zero": 0 * expected, "solution": expected, "far": expected + 100 * weights[:, None]}
+    found = WeightedRidge(ScaledTable(X)).solve(weights, Y, first[start])
+    np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+
+
+def test_a_target_of_zeros_has_a_solution_of_zeros():
+    X, Y, weights = problem()
+    Y[:, 1] = 0
+    found = WeightedRidge(ScaledTable(X)).solve(weights, Y, np.zeros((300, 3)))
+    assert not found[:, 1].any()
+    np.testing.assert_allclose(found, by_definition(X, weights, Y), atol=1e-9)
+
+
+@pytest.mark.parametrize("n_heavy", [41, 76, 300])
+def test_many_heavy_features_take_the_whole_system(n_heavy, monkeypatch):
+    taken = ways_taken(monkeypatch)
+    X, Y, weights = problem(n_heavy=n_heavy)
+    found = WeightedRidge(ScaledTable(X)).solve(weights, Y, np.zeros((300, 3)))
+    assert taken == []
+    expected = by_definition(X, weights, Y)
+    np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_more_samples_than_features_are_solved_by_features(form, monkeypatch):
+    taken = ways_taken(monkeypatch)
+    X, Y, weights = problem(n_samples=350)
+    found = WeightedRidge(ScaledTable(form(X))).solve(weights, Y, np.zeros((300, 3)))
+    assert taken == ["_by_features"]
+    np.testing.assert_allclose(found, by_definition(X, weights, Y), atol=1e-10)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_two_long_sides_are_solved_by_products(form, monkeypatch):
+    monkeypatch.setattr(weighted_ridge, "SIDE_MAX", 10)
+    taken = ways_taken(monkeypatch)
+    X, Y, weights = problem()
+    found = WeightedRidge(ScaledTable(form(X))).solve(weights, Y, np.zeros((300, 3)))
+    assert taken == ["_by_products"]
+    expected = by_definition(X, weights, Y)
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_equal_columns_have_equal_rows():
+    X, Y, weights = problem()
+    X[:, 7], weights[7] = X[:, 200], weights[200]
+    found = WeightedRidge(ScaledTable(X)).solve(weights, Y, np.zeros((300, 3)))
+    np.testing.assert_allclose(found[7], found[200], rtol=1e-12)
