@@ -54,7 +54,7 @@ class EUFS(GraphSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep; None keeps half.
-    n_clusters : int, default=5
+    n_clusters : int, default=10
         c, the number of columns of U.
     alpha : float, default=0.1
         The penalty on V, as a fraction in (0, 1] of the smallest that makes V zero for the first
@@ -152,7 +152,7 @@ class EUFS(GraphSelector):
         self,
         n_features_to_select: int | float | None = None,
         *,
-        n_clusters: int = 5,
+        n_clusters: int = 10,
         alpha: float = 0.1,
         beta: float = 1.0,
         orthogonality: float = 1.0,

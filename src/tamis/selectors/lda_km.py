@@ -51,7 +51,7 @@ class LDAKM(ProjectedKMeans):
         directions between c clusters.
     gamma : float, default=0.1
         γ, the weight of the penalty.
-    ridge : float, default=1.0
+    ridge : float, default=0.1
         δ, added to the diagonal of both scatters, as a fraction of the mean scatter of a feature.
     n_init : int, default=1
         Runs from different clusters, of which the one of least objective is kept. The first run
@@ -126,7 +126,7 @@ class LDAKM(ProjectedKMeans):
         n_clusters: int = 5,
         n_components: int | None = None,
         gamma: float = 0.1,
-        ridge: float = 1.0,
+        ridge: float = 0.1,
         n_init: int = 1,
         max_iter: int = 50,
         max_inner: int = 300,
