@@ -24,6 +24,7 @@ from tamis.evaluation.results import Estimate, Results
 from tamis.evaluation.runs import selection_tasks
 from tamis.evaluation.sweep import Task
 from tamis.evaluation.tables import Cell, PaperTable
+from tamis.evaluation.ties import not_less
 
 __all__ = ["EXPERIMENT"]
 
@@ -117,7 +118,7 @@ def _insensitive(results: Results, name: str) -> list[bool]:
     found = []
     for measure, number in product(MEASURES, SHOWN):
         means = [estimate.mean for estimate in _over_gamma(results, name, measure, number).values()]
-        found += [mean >= max(means) - INSENSITIVE for mean in means]
+        found += [not_less(mean, max(means) - INSENSITIVE) for mean in means]
     return found
 
 
@@ -132,7 +133,9 @@ def _parts_better(
             for first, other in product(firsts, others)
         ]
         return [
-            one.mean >= two.mean + by for one, two in pairs if one is not None and two is not None
+            not_less(one.mean, two.mean + by)
+            for one, two in pairs
+            if one is not None and two is not None
         ]
 
     return outcomes
