@@ -109,9 +109,11 @@ class Estimate:
         sd = float(values.std(ddof=1)) if n > 1 else np.nan
         half, n_groups = np.nan, len(groups) or n
         if n_groups > 1:
-            # With groups of one size this is the standard error of the mean of their means.
-            sums = group_sums(values - mean, groups)
-            error = np.sqrt(n_groups / (n_groups - 1) * (sums**2).sum()) / n
+            error = sd / np.sqrt(n)
+            if groups:
+                # With groups of one size this is the standard error of the mean of their means.
+                sums = group_sums(values - mean, groups)
+                error = np.sqrt(n_groups / (n_groups - 1) * (sums**2).sum()) / n
             half = float(stats.t.ppf(0.975, n_groups - 1) * error)
         return cls(
             mean, sd, mean - half, mean + half, values, n_features, dict(parameters), tuple(groups)
