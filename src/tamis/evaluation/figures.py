@@ -292,7 +292,7 @@ def draw(panels: Sequence[Panel], title: str, folder: Path, name: str) -> list[P
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
         if any(isinstance(panel, Curves) and panel.bands for panel in panels):
-            handles["band: 95 % interval of the mean"] = Patch(color="#444444", alpha=2 * _ALPHA)
+            handles["95 % interval"] = Patch(color="#444444", alpha=2 * _ALPHA)
         if handles:
             figure.legend(
                 list(handles.values()),

@@ -168,7 +168,7 @@ def fewest_pairs(n_tests: int, alpha: float = 0.05) -> int:
 
     Examples
     --------
-    >>> from tamis.evaluation.statistics import fewest_pairs
+    >>> from tamis.evaluation import fewest_pairs
     >>> fewest_pairs(1), fewest_pairs(100)
     (6, 12)
     """
