@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -59,6 +60,47 @@ def test_what_is_passed_on(run, monkeypatch, tmp_path):
         "fresh": True,
         "progress": False,
     }
+
+
+@pytest.fixture
+def ended(monkeypatch):
+    """An experiment that ends with these runs failed and these stopped."""
+
+    def ended(failures, too_long):
+        def run(name, **options):
+            data = {"failures": [made(*one) for one in failures]}
+            data["too_long"] = [made(*one) for one in too_long]
+            return experiments.Outcome(name, "A table.", "", data, (), Counter())
+
+        def made(name, label, error):
+            return {"key": {"set": name, "label": label}, "error": error}
+
+        monkeypatch.setattr(experiments, "run", run)
+
+    return ended
+
+
+SLOW = "TimeLimitError: took longer than the limit of 60 s of processor time"
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_method_that_takes_too_long_is_a_result(run, ended, options):
+    slow = [("umist", "FSGMM", SLOW), ("orl", "FSGMM", SLOW), ("orl", "TRACK", SLOW)]
+    ended([], slow)
+    result = run("bench", "leaderboard", "--quick", *options)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "note: 3 runs of leaderboard took longer than the time limit: FSGMM (2 times), TRACK.\n"
+    )
+
+
+def test_a_method_that_raises_is_a_failure(run, ended):
+    ended([("umist", "UDFS", "ValueError: no")], [("umist", "FSGMM", SLOW)])
+    result = run("bench", "leaderboard", "--quick")
+    assert result.exit_code == 1
+    note, failure = result.stderr.splitlines()
+    assert note.startswith("note: 1 run of leaderboard took longer")
+    assert failure == "tamis: 1 runs of leaderboard failed; see above why."
 
 
 def test_an_interrupt_says_where_the_results_are(run, stopped):

@@ -80,6 +80,14 @@ def test_informative_columns_are_judged_above_random_ones(compared):
     assert accuracy["laplacian_score"] > accuracy["random_subset"] + 0.1
 
 
+def test_of_one_value_no_deviation_is_told(compared):
+    """JSON has no NaN, and a deviation of 0 would be a claim."""
+    line = figures(compared("--repeats", 1), "mrsf")
+    assert {measure["sd"] for measure in line["measures"].values()} == {None}
+    line = figures(compared(), "mrsf")
+    assert line["measures"]["kmeans_nmi"]["sd"] is not None
+
+
 def test_labels_judge_and_select_nothing(run, blobs_csv, compared):
     with_labels = compared()
     plain = blobs_csv.with_name("plain.csv")

@@ -59,6 +59,13 @@ def test_a_margin_lets_a_little_pass():
     assert first_not_below_second((1,), margin=0.03).cell(results, "iris").verdict == "reproduced"
 
 
+def test_rounding_refutes_no_claim():
+    results = results_of({"first": {1: 0.3}, "second": {1: 0.1 + 0.2}})
+    first, second = (results.estimate("iris", label, "kmeans_acc").mean for label in results.labels)
+    assert first < second
+    assert first_not_below_second((1,)).cell(results, "iris").verdict == "reproduced"
+
+
 def test_what_was_not_measured_is_not_counted():
     results = results_of({"first": {1: 0.5, 2: 0.7}, "second": {1: 0.4}})
     claim = first_not_below_second((1, 2, 3))

@@ -192,6 +192,42 @@ def test_runs_that_fail_are_named(tmp_path: Path) -> None:
     assert "no luck with iris" in outcome.markdown
 
 
+def spins(data: str) -> list[dict[str, object]]:
+    while True:
+        pass
+
+
+def slow_tasks(sets: Sequence[str], protocol: Protocol) -> list[Task]:
+    key = {"set": "iris", "label": "Max variance", "method": "max_variance", "parameters": {}}
+    return [Task(key, spins, {"data": "iris"})]
+
+
+def test_to_take_too_long_is_no_failure(tmp_path: Path) -> None:
+    slow = replace(TINY, tasks=slow_tasks, time_limit=0.1)
+    outcome = experiments.run(slow, output=tmp_path, progress=False)
+    assert outcome.data["failures"] == []
+    (run,) = outcome.data["too_long"]
+    assert run["key"]["label"] == "Max variance"
+    assert "limit of 0.1 s" in run["error"]
+    assert "Not finished: set=iris, label=Max variance" in outcome.text
+    assert "Failed" not in outcome.text
+
+
+@pytest.mark.parametrize("name", experiments.names())
+def test_texts_repeat_no_number_in_which_the_quick_version_differs(name: str) -> None:
+    """One text stands on both pages; the protocol below it has the numbers."""
+    experiment = experiments.find(name)
+    full, quick = experiment.protocol, experiment.quick_protocol
+    ours = experiment.about.split("\n\n")[-1]  # what comes before tells of the paper
+    if full.max_samples != quick.max_samples:
+        assert str(full.max_samples) not in ours
+    for number in (full.n_repeats, quick.n_repeats):
+        assert f"{number} times" not in ours
+        assert f"{number} runs" not in ours.replace("and 4 runs, and gave", "")
+    if len(full.n_features) > 1 and full.n_features != quick.n_features:
+        assert f"{full.n_features[-2]} and {full.n_features[-1]} features" not in ours
+
+
 @pytest.mark.parametrize("name", ["udfs", "jelsr", "jdlufs"])
 def test_the_experiments_have_work_for_all_their_sets(name: str) -> None:
     experiment = experiments.find(name)

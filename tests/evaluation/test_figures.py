@@ -26,7 +26,7 @@ def panels() -> list[Curves | Bars | HeatMap]:
             "curves",
             "number",
             "ACC",
-            [Series("A", [5, 10], [50, 60], [1, 2]), Series("all", [64], [55])],
+            [Series("A", [5, 10], [50, 60], [49, 58], [51, 62]), Series("all", [64], [55])],
         ),
         Bars("bars", "ACC", {"10": {"A": (50, 1), "B": (40, 2)}, "50": {"B": (45, 1)}}),
         HeatMap("map", "x", "y", "ACC", ["1", "2"], ["a"], np.array([[1.0, np.nan]])),
@@ -70,6 +70,60 @@ def test_panels_without_results_are_left_out(tmp_path: Path) -> None:
     first, *rest = panels()
     gaps = draw([None, first, None, *rest], "A title", tmp_path / "b", "figure")
     assert [file.read_bytes() for file in whole] == [file.read_bytes() for file in gaps]
+
+
+def test_a_label_has_one_colour_in_all_experiments() -> None:
+    from tamis.evaluation.figures import _colour_numbers
+
+    def numbers(*labels: str) -> dict[str, int]:
+        lines = [Series(label, [1, 2], [1, 2]) for label in labels]
+        return _colour_numbers([Curves("1", "x", "y", lines)])
+
+    first = numbers(
+        "PCA score", "Laplacian score", "SPEC", "MRSF", "Random subsets", "All features"
+    )
+    second = numbers("MaxVar", "LS", "SPEC", "TRACK", "All features", "Random subsets")
+    for label in ("All features", "Random subsets", "SPEC"):
+        assert first[label] == second[label]
+    assert first["Laplacian score"] == second["LS"]
+    many = numbers("All features", "Random subsets", "MCFS", *"abcdefg")
+    assert len(set(many.values())) == len(many)
+
+
+def test_bars_stand_over_their_ticks() -> None:
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    groups = {"1": {"iris": (0.5, np.nan)}, "2": {"noise": (0.2, np.nan)}}
+    Bars("b", "y", groups).paint(axes, {"iris": 0, "noise": 1})
+    assert [bar.get_x() + bar.get_width() / 2 for bar in axes.patches] == pytest.approx([0, 1])
+
+    axes = Figure().subplots()
+    groups = {"10": {"A": (1, 0.1), "B": (2, 0.1)}, "50": {"A": (1, 0.1), "B": (2, 0.1)}}
+    Bars("b", "y", groups).paint(axes, {"A": 0, "B": 1})
+    centres = [bar.get_x() + bar.get_width() / 2 for bar in axes.patches]
+    assert centres == pytest.approx([-0.21, 0.79, 0.21, 1.21])
+
+
+@pytest.mark.parametrize(("n_lines", "n_bands"), [(8, 8), (9, 0)])
+def test_curves_have_bands_unless_there_are_too_many(n_lines: int, n_bands: int) -> None:
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure
+
+    from tamis.evaluation.figures import _colour_numbers
+
+    lines = [Series(f"{i}", [1, 2], [1, 2], [0, 1], [2, 3]) for i in range(n_lines)]
+    panel = Curves("1", "x", "y", lines)
+    axes = Figure().subplots()
+    panel.paint(axes, _colour_numbers([panel]))
+    bands = [shape for shape in axes.collections if isinstance(shape, PolyCollection)]
+    assert len(bands) == n_bands
+    assert len(panel.bands) == n_bands
+
+
+def test_one_value_has_no_band() -> None:
+    nothing = [float("nan")] * 2
+    assert not Curves("1", "x", "y", [Series("A", [1, 2], [1, 2], nothing, nothing)]).bands
 
 
 def test_nothing_to_draw_writes_nothing(tmp_path: Path) -> None:
@@ -117,6 +171,7 @@ def test_curves_take_the_best_setting_at_each_number(results: Results) -> None:
     assert list(method.mean) == pytest.approx([55, 65])
     assert level.label == "All features"
     assert list(level.mean) == pytest.approx([70])
+    assert list(method.low) == list(method.high) == pytest.approx([55, 65])  # no run differs
     assert curves(results, "usps", labels, "kmeans_acc", title="", y_label="") is None
 
 

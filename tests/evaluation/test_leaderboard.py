@@ -2,48 +2,11 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 from tamis import registry
-from tamis.evaluation import Record, Results, experiments
-from tamis.evaluation.leaderboard import (
-    EXPERIMENT,
-    _joined,
-    candidates,
-    eligible,
-    standings,
-    tables,
-)
-
-
-def made_up(figures: dict[str, list[float | None]]) -> Results:
-    """Results with one value a set and label, spread a little over 20 clusterings."""
-    rng = np.random.default_rng(0)
-    records = []
-    for label, values in figures.items():
-        for i, value in enumerate(values):
-            spread = rng.normal(0, 0.001, 20)
-            rows = [
-                {"n_features": 3, "measure": measure, "values": list(value + spread)}
-                for measure in ("kmeans_acc", "kmeans_nmi")
-                if value is not None
-            ]
-            key = {"set": f"set{i}", "label": label, "method": label, "parameters": {}}
-            error = None if value is not None else "ValueError: no"
-            records.append(Record(key, rows, {"fit": 0.5, "all": 1.0}, error))
-    return Results(records)
-
-
-RESULTS = made_up(
-    {
-        "All features": [0.5, 0.5, 0.5, 0.5],
-        "Random subsets": [0.4, 0.4, 0.4, 0.4],
-        "Good": [0.9, 0.8, 0.9, 0.45],
-        "Bad": [0.1, 0.1, 0.1, 0.1],
-        "Fragile": [0.95, 0.95, None, 0.6],
-    }
-)
+from tamis.evaluation import experiments
+from tamis.evaluation.leaderboard import EXPERIMENT, candidates, eligible, tables
 
 
 def test_every_method_takes_part_as_it_comes():
@@ -55,29 +18,8 @@ def test_narrow_and_derived_sets_do_not():
     assert eligible(["iris", "digits", "digits1v7"]) == ["digits"]
 
 
-def test_standings_count_wins_and_failures():
-    rows = {row.label: row for row in standings(RESULTS)}
-    assert rows["Good"].beats_all == (3, 1)
-    assert rows["Good"].surely_beats_all == (3, 1)
-    assert rows["Good"].beats_random == (4, 0)
-    assert rows["Bad"].beats_random == (0, 4)
-    assert rows["All features"].beats_all == (0, 0)
-    assert rows["Fragile"].failed == 1
-    assert rows["Fragile"].rank == pytest.approx((1 + 1 + 5 + 1) / 4)
-    assert rows["Good"].rank == pytest.approx((2 + 2 + 1 + 3) / 4)
-    assert rows["Good"].accuracy == pytest.approx((0.9 + 0.8 + 0.45) / 3, abs=0.002)
-    assert rows["Fragile"].accuracy == pytest.approx((0.95 + 0.95 + 0.6) / 3, abs=0.002)
-    rarely = made_up({"All features": [0.5] * 2, "Random subsets": [0.4] * 2, "R": [None, 0.6]})
-    others = {row.label: row for row in standings(rarely)}
-    assert others["R"].accuracy is None
-    assert others["All features"].accuracy == pytest.approx(0.5, abs=0.002)
-    assert rows["Good"].seconds == 0.5
-    ranks = [row.rank for row in standings(RESULTS)]
-    assert ranks == sorted(ranks)
-
-
-def test_tables_show_every_method_and_set():
-    standing, figures = tables(RESULTS)
+def test_tables_show_every_method_and_set(leaderboard_results):
+    standing, figures = tables(leaderboard_results)
     for table in (standing, figures):
         for words in (table.text(), table.markdown()):
             assert "Fragile" in words
@@ -87,10 +29,30 @@ def test_tables_show_every_method_and_set():
     assert len(widths) == 1
 
 
-def test_bars_join_what_is_not_told_apart():
-    assert _joined(np.array([1.0, 1.5, 2.2, 4.0]), 1.0) == [(0, 1), (1, 2)]
-    assert _joined(np.array([1.0, 3.0, 5.0]), 1.0) == []
-    assert _joined(np.array([1.0, 1.1, 1.2]), 1.0) == [(0, 2)]
+def test_the_note_says_over_how_many_sets_means_are(leaderboard_results):
+    standing, _ = tables(leaderboard_results)
+    assert "means over the 3 of 4 sets" in standing.note
+    assert "other samples" in standing.note
+    assert "A dash in the brackets" not in standing.note
+    assert "by NMI" in standing.columns
+    assert "(3 : 1)" in standing.text()
+
+
+def test_brackets_have_a_dash_where_no_test_could_show_anything(leaderboard_of):
+    results = leaderboard_of(
+        {"All features": [0.5] * 3, "Random subsets": [0.4] * 3, "Good": [0.9] * 3}, 5
+    )
+    standing, _ = tables(results)
+    good = next(row for row in standing.rows if row[0] == "Good")
+    assert "3 : 0 (–)" in good
+    assert "A dash in the brackets" in standing.note
+    (data,) = (row for row in standing.as_dict()["rows"] if row["label"] == "Good")
+    assert data["surely_beats_all"] is None
+
+
+def test_what_labels_had_a_hand_in_is_said():
+    assert "chosen with labels of these sets" in EXPERIMENT.about
+    assert "MRSF" in EXPERIMENT.about
 
 
 @pytest.mark.slow

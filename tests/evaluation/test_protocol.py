@@ -72,6 +72,7 @@ def test_the_description_names_what_figures_hang_on():
         classifiers=("1nn", "svm"),
         tuning="oracle",
         max_samples=500,
+        n_random=10,
         seed=7,
     ).describe()
     for part in (
@@ -81,7 +82,19 @@ def test_the_description_names_what_figures_hang_on():
         "normalised cut",
         "1nn, svm in 5 folds",
         "at most 500 samples",
+        "10 random subsets",
         "by the labels",
         "seed 7",
     ):
         assert part in words
+
+
+def test_no_more_random_subsets_are_named_than_there_are_runs():
+    assert "; 3 random subsets;" in Protocol(n_repeats=3).describe()
+    assert "; 1 random subset;" in Protocol(n_random=1).describe()
+
+
+def test_agreement_owns_up_to_the_number_of_classes():
+    words = Protocol(tuning="agreement").describe()
+    assert "as many clusters as there are classes" in words
+    assert "no label is seen" not in words

@@ -122,12 +122,14 @@ def test_failures_are_kept_in_one_line_and_lose_nothing(tmp_path):
     tasks = [*squares(2), Task({"bad": 1}, fail, {"number": 1})]
     results = sweep(tasks, tmp_path / "r.jsonl", n_jobs=2)
     assert [r.error for r in results.records] == [None, None, "ZeroDivisionError: no 1"]
+    assert not any(record.too_long for record in results.records)
 
 
 def test_a_run_over_the_time_limit_fails_and_the_next_goes_on():
     tasks = [Task({"spin": 1}, spin, {"number": 1}), *squares(1)]
     results = sweep(tasks, time_limit=0.2)
     assert "limit of 0.2 s" in results.records[0].error
+    assert [record.too_long for record in results.records] == [True, False]
     assert results.records[1].rows == [{"square": 0}]
 
 

@@ -131,6 +131,15 @@ def test_a_deviation_that_is_not_finite_is_null_in_json() -> None:
     assert json.loads(json.dumps(cell.as_dict(), allow_nan=False))["ours"]["sd"] is None
 
 
+def test_of_a_single_value_no_deviation_is_shown() -> None:
+    single = Estimate.of(np.array([0.5]), 50, {})
+    table = PaperTable("T", ["A"], ["b"], {("b", "A"): Cell(single, 0.52, resolution=0.005)})
+    assert "±" not in table.text() + table.markdown()
+    assert table.verdicts == {"lower": 1}
+    ours = json.loads(json.dumps(table.as_dict(), allow_nan=False))["cells"][0]["ours"]
+    assert (ours["mean"], ours["sd"], ours["low"], ours["high"]) == (0.5, None, None, None)
+
+
 def test_a_table_can_be_restricted_to_sets(table: PaperTable) -> None:
     only = table.restricted({"a"})
     assert only is not None

@@ -18,7 +18,7 @@ from tamis.evaluation.candidates import ALL_FEATURES, RANDOM
 from tamis.evaluation.judging import clustering_values
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Estimate, Record
-from tamis.evaluation.runs import seed_groups
+from tamis.evaluation.seeds import seed_groups
 from tamis.evaluation.stopwatch import part
 from tamis.evidence import Loss, Selection, draw_sample, measure_loss
 from tamis.metrics import jaccard, redundancy
@@ -138,7 +138,9 @@ def summary(record: Record) -> dict[str, Any]:
     for measure in MEASURES:
         if values.get(measure):
             estimate = Estimate.of(np.array(values[measure]), None, {})
-            figures[measure] = {"mean": estimate.mean, "sd": estimate.sd, "n": len(estimate.values)}
+            n = len(estimate.values)
+            sd = estimate.sd if n > 1 else None  # of one value there is none
+            figures[measure] = {"mean": estimate.mean, "sd": sd, "n": n}
     return {
         "method": record.key["label"],
         "parameters": record.key["parameters"],

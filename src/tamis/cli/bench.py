@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
 from tamis.cli._options import AsJson, Jobs, Seed, close_to
-from tamis.cli._screen import one_line, print_json, print_table, print_text, stdout
+from tamis.cli._screen import one_line, print_json, print_table, print_text, stderr, stdout
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -106,6 +107,7 @@ def bench(
         print_json({**outcome.data, "files": [str(path) for path in outcome.files]})
     else:
         _print(outcome)
+    _say_what_took_too_long(outcome)
     failures = outcome.data.get("failures", ())
     if failures:
         raise CommandError(f"{len(failures)} runs of {name} failed; see above why.", COMPUTATION)
@@ -122,14 +124,30 @@ def _print(outcome: Outcome) -> None:
             print_text(f"Verdicts: {counts}.")
         for dataset, advice in outcome.data.get("absent", {}).items():
             print_text(f"Not at hand: {dataset} ({advice})")
-        for failure in outcome.data.get("failures", ()):
-            print_text(f"Failed: {failure['key']}: {failure['error']}")
+        for word, kind in (("Failed", "failures"), ("Not finished", "too_long")):
+            for run in outcome.data.get(kind, ()):
+                print_text(f"{word}: {run['key']}: {run['error']}")
     else:
         for line in outcome.text.splitlines():
             print_text(line)
     print_text("")
     for path in outcome.files:
         print_text(f"Wrote {path}")
+
+
+def _say_what_took_too_long(outcome: Outcome) -> None:
+    """A line on standard error: to take longer than one may is a result, and no failure."""
+    labels = [run["key"].get("label", "a run") for run in outcome.data.get("too_long", ())]
+    if labels:
+        methods = ", ".join(
+            label if number == 1 else f"{label} ({number} times)"
+            for label, number in Counter(labels).items()
+        )
+        runs = "1 run" if len(labels) == 1 else f"{len(labels)} runs"
+        stderr().print(
+            f"note: {runs} of {outcome.name} took longer than the time limit: {methods}.",
+            soft_wrap=True,
+        )
 
 
 def _print_whole(console: Console, table: Any) -> None:

@@ -19,6 +19,7 @@ from tamis.evaluation.statistics import (
     Comparison,
     Ranks,
     critical_difference,
+    fewest_pairs,
     mean_ranks,
     paired_tests,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "Task",
     "critical_difference",
     "evaluate",
+    "fewest_pairs",
     "mean_ranks",
     "paired_tests",
     "selection_tasks",

@@ -9,6 +9,7 @@ import numpy as np
 
 from tamis.evaluation.results import Estimate, Results
 from tamis.evaluation.tables import Cell, PaperTable
+from tamis.evaluation.ties import not_less
 
 __all__ = ["Claim", "Figure", "claims_table", "mean_of", "not_below", "outcomes_over"]
 
@@ -116,10 +117,10 @@ def outcomes_over(
 def not_below(
     first: Figure, second: Figure, *, margin: float = 0.0
 ) -> Callable[[Results, str], bool | None]:
-    """Whether the first figure is at least the second less ``margin``."""
+    """Whether the first figure is at least the second less ``margin``, but for rounding."""
 
     def compare(results: Results, name: str) -> bool | None:
         one, other = first(results, name), second(results, name)
-        return None if one is None or other is None else one >= other - margin
+        return None if one is None or other is None else not_less(one, other - margin)
 
     return compare

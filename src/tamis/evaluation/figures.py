@@ -7,6 +7,7 @@ results give the same files, byte for byte, on one installation.
 from __future__ import annotations
 
 import io
+import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,8 +37,19 @@ _STYLE = {
 }
 _PANEL_WIDTH, _PANEL_HEIGHT = 4.2, 3.3  # inches
 _PNG_DPI = 130
+_ALPHA = 0.1  # of a band
 _TITLE_LETTERS = 48  # in a line of the title, for each panel beside another
-_MOST_BANDS = 4  # more of them hide the lines
+_MOST_BANDS = 8  # more of them hide the lines
+# Numbers into the palette that belong to a label, in all experiments: the baselines, and the
+# methods that several papers compare with, by whatever name.
+_RESERVED = {
+    "All features": 6,
+    "Random subsets": 7,
+    **dict.fromkeys(("Laplacian score", "Laplacian", "LS"), 0),
+    "SPEC": 1,
+    "MCFS": 2,
+}
+_BASELINES = {6, 7}  # black and grey are nobody else's
 
 
 @dataclass(frozen=True)
@@ -50,14 +62,16 @@ class Series:
         As in the legend.
     x, mean : sequence of float
         The points; a single point is drawn as a level line over the whole panel.
-    sd : sequence of float or None
-        Standard deviations, drawn as a band where a panel has few lines.
+    low, high : sequence of float or None
+        The 95 % confidence interval of each point, drawn as a band unless a panel has too many
+        lines. NaN is no interval.
     """
 
     label: str
     x: Sequence[float]
     mean: Sequence[float]
-    sd: Sequence[float] | None = None
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +94,17 @@ class Curves:
     series: Sequence[Series]
     log_x: bool = False
 
+    @property
+    def bands(self) -> Mapping[str, tuple[Sequence[float], Sequence[float]]]:
+        """The intervals to draw, by label: none where there would be too many."""
+        if len(self.series) > _MOST_BANDS:
+            return {}
+        return {
+            line.label: (line.low, line.high)
+            for line in self.series
+            if line.low is not None and line.high is not None and np.isfinite(line.low).any()
+        }
+
     def paint(self, axes: Any, colours: Mapping[str, int]) -> None:
         """Draw on matplotlib axes."""
         for line in self.series:
@@ -88,6 +113,9 @@ class Curves:
             dashes = _DASHES[style // len(_COLOURS) % len(_DASHES)]
             if len(line.x) == 1:
                 axes.axhline(line.mean[0], color=colour, linestyle="--", lw=1.2, label=line.label)
+                if line.label in self.bands:
+                    (low,), (high,) = self.bands[line.label]
+                    axes.axhspan(low, high, color=colour, alpha=_ALPHA, lw=0)
                 continue
             axes.plot(
                 line.x,
@@ -99,9 +127,8 @@ class Curves:
                 linewidth=1.4,
                 label=line.label,
             )
-            if line.sd is not None and len(self.series) <= _MOST_BANDS:
-                mean, sd = np.asarray(line.mean), np.asarray(line.sd)
-                axes.fill_between(line.x, mean - sd, mean + sd, color=colour, alpha=0.08, lw=0)
+            if line.label in self.bands:
+                axes.fill_between(line.x, *self.bands[line.label], color=colour, alpha=_ALPHA, lw=0)
         if self.log_x:
             axes.set_xscale("log")
         axes.set_title(self.title)
@@ -119,7 +146,8 @@ class Bars:
     title, y_label : str
         What is shown.
     groups : mapping
-        Name of a group to its bars: label to (mean, sd).
+        Name of a group to its bars: label to (mean, sd); NaN is no deviation. A label that a group
+        lacks takes no room in it.
     """
 
     title: str
@@ -129,10 +157,16 @@ class Bars:
     def paint(self, axes: Any, colours: Mapping[str, int]) -> None:
         """Draw on matplotlib axes."""
         labels = list(dict.fromkeys(label for bars in self.groups.values() for label in bars))
-        width = 0.84 / max(len(labels), 1)
-        for place, label in enumerate(labels):
+        width = 0.84 / max((len(bars) for bars in self.groups.values()), default=1)
+        # The bars of a group, in the order of all labels, about its tick.
+        places = {
+            (group, label): group + (place - (len(bars) - 1) / 2) * width
+            for group, bars in enumerate(self.groups.values())
+            for place, label in enumerate(label for label in labels if label in bars)
+        }
+        for label in labels:
             at = [
-                (group + (place - (len(labels) - 1) / 2) * width, *bars[label])
+                (places[group, label], *bars[label])
                 for group, bars in enumerate(self.groups.values())
                 if label in bars
             ]
@@ -241,6 +275,7 @@ def draw(panels: Sequence[Panel | None], title: str, folder: Path, name: str) ->
     require_matplotlib()
     from matplotlib import rc_context
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
     columns = min(len(shown), 2)
     rows = -(-len(shown) // columns)
@@ -257,6 +292,8 @@ def draw(panels: Sequence[Panel | None], title: str, folder: Path, name: str) ->
                 handles.setdefault(label, handle)
         for axes in grid[len(shown) :]:
             axes.set_visible(False)
+        if any(isinstance(panel, Curves) and panel.bands for panel in panels):
+            handles["95 % interval"] = Patch(color="#444444", alpha=2 * _ALPHA)
         if handles:
             figure.legend(
                 list(handles.values()),
@@ -298,15 +335,14 @@ def save(figure: Any, folder: Path, name: str) -> list[Path]:
 
 
 def _colour_numbers(panels: Sequence[Panel]) -> dict[str, int]:
-    """A number for each label, the same in every panel."""
-    labels: dict[str, int] = {}
+    """A number for each label, the same in every panel; some have theirs in every figure."""
+    names: list[str] = []
     for panel in panels:
         if isinstance(panel, Curves):
-            names = [line.label for line in panel.series]
+            names += [line.label for line in panel.series]
         elif isinstance(panel, Bars):
-            names = [label for bars in panel.groups.values() for label in bars]
-        else:
-            names = []
-        for name in names:
-            labels.setdefault(name, len(labels))
-    return labels
+            names += [label for bars in panel.groups.values() for label in bars]
+    names = list(dict.fromkeys(names))
+    taken = {_RESERVED[name] for name in names if name in _RESERVED} | _BASELINES
+    free = (number for number in itertools.count() if number not in taken)
+    return {name: _RESERVED[name] if name in _RESERVED else next(free) for name in names}

@@ -28,7 +28,8 @@ _TUNING_WORDS = {
     "oracle": "parameters are the best of a grid by the labels, cell by cell, as papers do",
     "agreement": (
         "parameters are the best of a grid by the agreement (NMI) of K-means on the selected "
-        "columns with a normalised cut of all of them; no label is seen before judging"
+        "columns with a normalised cut of all of them, into as many clusters as there are classes; "
+        "of the labels nothing else is seen before judging"
     ),
 }
 
@@ -63,7 +64,8 @@ class Protocol:
     n_random : int
         Random subsets, over which the repeats are spread.
     tuning : {"defaults", "oracle", "agreement"}
-        How parameters are chosen: not at all; by the labels; by agreement, without labels.
+        How parameters are chosen: not at all; by the labels; by the agreement of clusterings,
+        without labels but for the number of classes.
     max_samples : int or None
         The most samples of a table, drawn at random; None takes all.
     seed : int
@@ -73,7 +75,7 @@ class Protocol:
     >>> from tamis.evaluation import Protocol
     >>> print(Protocol(n_features=(50, 100), n_repeats=5).describe())
     every column standardised; 50, 100 features; K-means from random samples, 5 runs of 1 start
-    each; parameters are the defaults; no label is seen before judging; seed 0
+    each; 5 random subsets; parameters are the defaults; no label is seen before judging; seed 0
     """
 
     scaling: Scaling = "standard"
@@ -155,6 +157,8 @@ class Protocol:
             parts.append(f"normalised cut of the 5-neighbour graph, its K-means {runs}")
         if self.classifiers:
             parts.append(f"{', '.join(self.classifiers)} in {self.n_folds} folds")
+        n_random = min(self.n_random, self.n_repeats)  # a run has no more than one
+        parts.append("1 random subset" if n_random == 1 else f"{n_random} random subsets")
         if self.max_samples is not None:
             parts.append(f"at most {self.max_samples} samples, drawn at random")
         parts += [_TUNING_WORDS[self.tuning], f"seed {self.seed}"]

@@ -6,14 +6,18 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy import stats
 
 from tamis._typing import FloatArray
+from tamis.evaluation.candidates import RANDOM
+from tamis.evaluation.protocol import Clusterer
+from tamis.evaluation.seeds import runs_by_subset
+from tamis.evaluation.ties import levelled
 
-__all__ = ["Estimate", "Record", "Results"]
+__all__ = ["Estimate", "Record", "Results", "group_sums"]
 
 Pick = Literal["best", "mean"]
 
@@ -45,6 +49,11 @@ class Record:
     fingerprint: str = ""
     made_with: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def too_long(self) -> bool:
+        """Whether it was stopped for taking longer than it may."""
+        return self.error is not None and self.error.startswith("TimeLimitError:")
+
     def as_dict(self) -> dict[str, Any]:
         """The record as JSON has it; what made it is kept once for many."""
         return {
@@ -63,15 +72,18 @@ class Estimate:
     Attributes
     ----------
     mean, sd : float
-        Over `values`; `sd` is that of one value, not of the mean.
+        Over `values`; `sd` is that of one value, not of the mean. NaN if there is but one value.
     low, high : float
-        95 % confidence interval of the mean (Student's t).
+        95 % confidence interval of the mean (Student's t). Values of one random subset are not
+        independent: the interval is then over the subsets. NaN if nothing tells the spread.
     values : ndarray
         One a clustering, or a fold.
     n_features : int or None
         Where they were measured; None for a mean over several numbers.
     parameters : dict
         The setting that was chosen.
+    groups : tuple of int
+        How many of the values, in their order, belong together; empty if each is on its own.
     """
 
     mean: float
@@ -81,17 +93,40 @@ class Estimate:
     values: FloatArray
     n_features: int | None
     parameters: dict[str, Any]
+    groups: tuple[int, ...] = ()
 
     @classmethod
     def of(
-        cls, values: FloatArray, n_features: int | None, parameters: Mapping[str, Any]
+        cls,
+        values: FloatArray,
+        n_features: int | None,
+        parameters: Mapping[str, Any],
+        groups: Sequence[int] = (),
     ) -> Estimate:
-        """The estimate of the mean of `values`."""
+        """The estimate of the mean of `values`; `groups` says which of them belong together."""
         values = np.asarray(values, dtype=np.float64)
         mean, n = float(values.mean()), len(values)
-        sd = float(values.std(ddof=1)) if n > 1 else 0.0
-        half = float(stats.t.ppf(0.975, n - 1) * sd / np.sqrt(n)) if n > 1 else 0.0
-        return cls(mean, sd, mean - half, mean + half, values, n_features, dict(parameters))
+        sd = float(values.std(ddof=1)) if n > 1 else np.nan
+        half, n_groups = np.nan, len(groups) or n
+        if n_groups > 1:
+            error = sd / np.sqrt(n)
+            if groups:
+                # With groups of one size this is the standard error of the mean of their means.
+                sums = group_sums(values - mean, groups)
+                error = np.sqrt(n_groups / (n_groups - 1) * (sums**2).sum()) / n
+            half = float(stats.t.ppf(0.975, n_groups - 1) * error)
+        return cls(
+            mean, sd, mean - half, mean + half, values, n_features, dict(parameters), tuple(groups)
+        )
+
+
+def group_sums(values: FloatArray, groups: Sequence[int]) -> FloatArray:
+    """The sums over groups of successive values; the values themselves without groups."""
+    if not groups:
+        return values
+    if sum(groups) != len(values):
+        raise ValueError(f"groups of {sum(groups)} values do not fit {len(values)} of them.")
+    return np.add.reduceat(values, np.cumsum([0, *groups[:-1]]))
 
 
 class Results:
@@ -229,23 +264,38 @@ class Results:
             if pick == "mean" and n_features is None:
                 each = np.array([row["values"] for row in rows.values()])
                 only = next(iter(rows)) if len(rows) == 1 else None
-                estimates = [Estimate.of(each.mean(axis=0), only, record.key["parameters"])]
+                judged = {only: each.mean(axis=0)}
             else:
-                estimates = [
-                    Estimate.of(np.array(row["values"]), n, record.key["parameters"])
-                    for n, row in rows.items()
-                ]
+                judged = {n: np.array(row["values"]) for n, row in rows.items()}
+            estimates = [
+                Estimate.of(
+                    values, n, record.key["parameters"], self._groups(record, measure, len(values))
+                )
+                for n, values in judged.items()
+            ]
             found += [(self._merit(record, estimate), estimate) for estimate in estimates]
         if not found:
             return None
         if self.tuning == "agreement" and n_features is None and pick == "best":
             # The setting without labels at each number, then the best number.
-            chosen: dict[int | None, tuple[float, Estimate]] = {}
+            by_number: dict[int | None, list[tuple[float, Estimate]]] = {}
             for merit, estimate in found:
-                if merit > chosen.get(estimate.n_features, (-np.inf, estimate))[0]:
-                    chosen[estimate.n_features] = merit, estimate
-            return max((estimate for _, estimate in chosen.values()), key=lambda e: e.mean)
-        return max(found, key=lambda pair: pair[0])[1]
+                by_number.setdefault(estimate.n_features, []).append((merit, estimate))
+            chosen = [_best(some) for some in by_number.values()]
+            return _best([(estimate.mean, estimate) for estimate in chosen])
+        return _best(found)
+
+    def _groups(self, record: Record, measure: str, n_values: int) -> tuple[int, ...]:
+        """How many values each random subset has; nothing where a value is on its own.
+
+        Folds have the mean of all subsets: there is nothing to part.
+        """
+        n_random = self.header.get("n_random")
+        clustered = measure == "agreement" or measure.split("_")[0] in get_args(Clusterer)
+        if record.key.get("method") != RANDOM or not clustered or n_random is None:
+            return ()
+        sizes = runs_by_subset(n_random, n_values)
+        return () if len(sizes) == n_values else sizes
 
     def _merit(self, record: Record, estimate: Estimate) -> float:
         """What settings are chosen by."""
@@ -260,6 +310,12 @@ class Results:
 
     def _of(self, set_name: str, label: str) -> Sequence[Record]:
         return [r for r in self._selections.get((set_name, label), []) if r.error is None]
+
+
+def _best(found: Sequence[tuple[float, Estimate]]) -> Estimate:
+    """The estimate of the largest merit; of those that part only over rounding, the first."""
+    merits = levelled([merit for merit, _ in found])
+    return found[int(np.argmax(merits))][1]
 
 
 def _same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from tamis._typing import BoolArray, IntArray, Matrix
-from tamis.evaluation.candidates import ALL_FEATURES, RANDOM, Candidate, with_baselines
+from tamis.evaluation.candidates import ALL_FEATURES, Candidate, with_baselines
 from tamis.evaluation.judging import classification_values, clustering_values
 from tamis.evaluation.preparation import Data, contents_name, prepared, reference_clusters
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Results
+from tamis.evaluation.seeds import seed_groups
 from tamis.evaluation.stopwatch import part
 from tamis.evaluation.sweep import Task, sweep
 
-__all__ = ["evaluate", "run_selection", "seed_groups", "selection_tasks"]
+__all__ = ["evaluate", "run_selection", "selection_tasks"]
 
 
 def selection_tasks(
@@ -165,16 +166,6 @@ def _n_classes(data: Data, y: IntArray | None) -> int:
         return int(y.max()) + 1
     assert not isinstance(data, str)  # registered sets have labels
     return data.n_classes
-
-
-def seed_groups(method: str, protocol: Protocol) -> list[tuple[range, int]]:
-    """Seeds of the clusterings and of the selector: one fit, but for random subsets several."""
-    every = range(protocol.seed, protocol.seed + protocol.n_repeats)
-    n_draws = min(protocol.n_random, protocol.n_repeats) if method == RANDOM else 1
-    return [
-        (range(int(group[0]), int(group[-1]) + 1), protocol.seed + draw)
-        for draw, group in enumerate(np.array_split(np.array(every), n_draws))
-    ]
 
 
 class _Rankings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,9 +11,18 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from tamis._typing import FloatArray
-from tamis.evaluation.results import Results
+from tamis.evaluation.results import Results, group_sums
+from tamis.evaluation.ties import levelled
 
-__all__ = ["Comparison", "Ranks", "critical_difference", "holm", "mean_ranks", "paired_tests"]
+__all__ = [
+    "Comparison",
+    "Ranks",
+    "critical_difference",
+    "fewest_pairs",
+    "holm",
+    "mean_ranks",
+    "paired_tests",
+]
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,8 @@ class Comparison:
         Of a Wilcoxon signed-rank test.
     adjusted : float
         The same after Holm's correction for all the comparisons made.
+    n_pairs : int
+        Differences that were tested.
     """
 
     set_name: str
@@ -35,6 +47,7 @@ class Comparison:
     difference: float
     p_value: float
     adjusted: float
+    n_pairs: int
 
 
 @dataclass(frozen=True)
@@ -98,7 +111,17 @@ def paired_tests(
     Returns
     -------
     list of Comparison
-        Pairs that differ nowhere have p = 1.
+        Pairs that differ nowhere have p = 1; differences that come of rounding alone are none.
+
+    Notes
+    -----
+    The test is over the starts of K-means and the random subsets, on the samples at hand: it says
+    nothing of other samples. Clusterings of one random subset are not independent; of them the
+    means are tested, a pair for each subset.
+
+    Of n pairs the smallest p-value is 2 / 2ⁿ, and correction multiplies it by the number of tests:
+    with few repeats no difference, however large, is told from luck. :func:`fewest_pairs` says how
+    many it takes.
     """
     if against not in results.labels:
         raise ValueError(
@@ -117,10 +140,39 @@ def paired_tests(
                     f"{against!r} has {len(other.values)}: they cannot be paired."
                 )
             difference = one.values - other.values
-            p = float(stats.wilcoxon(difference).pvalue) if difference.any() else 1.0
-            pairs.append((set_name, label, float(difference.mean()), p))
-    adjusted = holm([p for *_, p in pairs])
-    return [Comparison(*pair, float(a)) for pair, a in zip(pairs, adjusted, strict=True)]
+            groups = one.groups or other.groups
+            tested = group_sums(difference, groups) / (groups or 1)
+            # Equal sizes of differences share a rank, and none is no difference: but for rounding.
+            sizes = levelled([0.0, *np.abs(tested)])[1:]
+            p = float(stats.wilcoxon(np.sign(tested) * sizes).pvalue) if sizes.any() else 1.0
+            pairs.append((set_name, label, float(difference.mean()), p, len(tested)))
+    adjusted = holm([p for *_, p, _ in pairs])
+    return [
+        Comparison(set_name, label, difference, p, float(a), n_pairs)
+        for (set_name, label, difference, p, n_pairs), a in zip(pairs, adjusted, strict=True)
+    ]
+
+
+def fewest_pairs(n_tests: int, alpha: float = 0.05) -> int:
+    """The least number of pairs with which Wilcoxon's test, after correction, can show anything.
+
+    Parameters
+    ----------
+    n_tests : int
+        Tests that Holm's correction has to pay for.
+    alpha : float, default=0.05
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from tamis.evaluation import fewest_pairs
+    >>> fewest_pairs(1), fewest_pairs(100)
+    (6, 12)
+    """
+    return math.floor(math.log2(2 * n_tests / alpha)) + 1
 
 
 def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> float:
@@ -143,7 +195,8 @@ def mean_ranks(labels: Sequence[str], figures: ArrayLike) -> Ranks:
     ----------
     labels : sequence of str
     figures : array-like of shape (n_sets, n_labels)
-        Larger is better. NaN, a run that failed, shares the last places of its set.
+        Larger is better; those that part only over rounding share their places. NaN, a run that
+        failed, shares the last places of its set.
 
     Returns
     -------
@@ -157,7 +210,8 @@ def mean_ranks(labels: Sequence[str], figures: ArrayLike) -> Ranks:
     """
     table = np.asarray(figures, dtype=np.float64)
     n_sets, n_methods = table.shape
-    ranks = stats.rankdata(np.where(np.isnan(table), np.inf, -table), axis=1)
+    worst = np.where(np.isnan(table), np.inf, -table)
+    ranks = stats.rankdata([levelled(row) for row in worst], axis=1)
     p = 1.0
     if n_sets > 1 and n_methods > 2 and (ranks != ranks[:, :1]).any():
         p = float(stats.friedmanchisquare(*ranks.T).pvalue)

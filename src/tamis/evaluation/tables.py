@@ -11,6 +11,8 @@ import numpy as np
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from tamis.evaluation.ties import TOLERANCE
+
 if TYPE_CHECKING:
     from tamis.evaluation.results import Estimate
 
@@ -35,7 +37,6 @@ _STYLES: Mapping[str, str] = {
     "no data": "dim",
     "–": "dim",
 }
-_ROUNDING = 1e-9  # figures equal to the last digit must not part over binary fractions
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Cell:
         if self.paper is None:
             return "–"
         difference = float(self.ours.mean) - self.paper
-        if abs(difference) <= self.tolerance + _ROUNDING:
+        if abs(difference) <= self.tolerance + TOLERANCE:
             return "reproduced"
         return "better" if (difference > 0) == self.larger_is_better else "lower"
 

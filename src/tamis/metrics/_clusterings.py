@@ -72,7 +72,15 @@ def _purity(table: SparseMatrix) -> float:
     return float(table.max(axis=0).sum() / table.sum())
 
 
+def _by_appearance(codes: IntArray) -> IntArray:
+    """The same partition, its clusters numbered in the order of their first samples."""
+    _, first, places = np.unique(codes, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[places]
+
+
 def _nmi(true: IntArray, pred: IntArray, normalization: str) -> float:
+    # Sums over clusters hang on their order in the last bits; names of clusters must not.
+    true, pred = _by_appearance(true), _by_appearance(pred)
     score = normalized_mutual_info_score(true, pred, average_method=normalization)
     # Rounding may carry the score of two identical partitions past 1.
     return float(np.clip(score, 0.0, 1.0))

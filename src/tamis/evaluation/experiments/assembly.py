@@ -57,7 +57,7 @@ def curves(
     title: str,
     y_label: str,
 ) -> Curves | None:
-    """A measure in per cent over the number of features, a line a method.
+    """A measure in per cent over the number of features, a line a method with its interval.
 
     A method that was judged at one number only, all features, is a level line. None if the set
     was not judged at all.
@@ -76,7 +76,8 @@ def curves(
                     label,
                     x=[number or 0 for number in points],
                     mean=[PERCENT * float(point.mean) for point in points.values()],
-                    sd=[PERCENT * float(point.sd) for point in points.values()],
+                    low=[PERCENT * point.low for point in points.values()],
+                    high=[PERCENT * point.high for point in points.values()],
                 )
             )
     if not series:

@@ -18,9 +18,10 @@ from tamis.evaluation.tables import PaperTable, markdown_text, summary
 __all__ = ["Document"]
 
 _LEGEND = (
-    "Each cell has our mean ± standard deviation, the paper's figure below, and a verdict: "
-    "reproduced (apart by no more than the larger of the two standard deviations), better, lower, "
-    "no data, or – where the paper has no figure."
+    "Each cell has our mean ± standard deviation (of a single value there is none), the paper's "
+    "figure below, and a verdict: reproduced (apart by no more than the larger of the two standard "
+    "deviations, or than the paper's rounding), better, lower, no data, or – where the paper has "
+    "no figure."
 )
 _WIDTH = 100
 
@@ -44,6 +45,8 @@ class Document:
         The sets that were not at hand, each with what to do.
     failures : tuple
         Key and error of every run that failed.
+    too_long : tuple
+        The same of runs that took longer than the experiment lets them: a result, no failure.
     made_with : tuple of mapping
         Commit, versions, platform; several if it was made in several goes.
     """
@@ -56,6 +59,7 @@ class Document:
     at_hand: tuple[str, ...]
     absent: Mapping[str, str]
     failures: tuple[tuple[Mapping[str, Any], str | None], ...]
+    too_long: tuple[tuple[Mapping[str, Any], str | None], ...]
     made_with: tuple[Mapping[str, str], ...]
 
     @property
@@ -98,7 +102,10 @@ class Document:
             "made_with": [dict(made) for made in self.made_with],
             "sets": list(self.at_hand),
             "absent": dict(self.absent),
-            "failures": [{"key": dict(key), "error": error} for key, error in self.failures],
+            **{
+                kind: [{"key": dict(key), "error": error} for key, error in runs]
+                for kind, runs in (("failures", self.failures), ("too_long", self.too_long))
+            },
             "verdicts": dict(self.verdicts),
             "tables": [table.as_dict() for table in self.tables],
             "figures": [figure.name for figure in self.figures],
@@ -125,12 +132,13 @@ class Document:
     def _gaps(self) -> list[str]:
         """What is missing and why."""
         gaps = [f"Not at hand: {name} ({advice})" for name, advice in self.absent.items()]
-        for key, error in self.failures:
-            what = ", ".join(
-                f"{name}={value}" if isinstance(value, str) else f"{name}={json.dumps(value)}"
-                for name, value in key.items()
-            )
-            gaps.append(f"Failed: {what}: {error}")
+        for word, runs in (("Failed", self.failures), ("Not finished", self.too_long)):
+            for key, error in runs:
+                what = ", ".join(
+                    f"{name}={value}" if isinstance(value, str) else f"{name}={json.dumps(value)}"
+                    for name, value in key.items()
+                )
+                gaps.append(f"{word}: {what}: {error}")
         return gaps
 
     def _origin(self) -> list[str]:

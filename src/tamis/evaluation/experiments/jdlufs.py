@@ -92,9 +92,9 @@ warpPIE10P) is read as 32.60.
 
 Here values are brought to [0, 1] by one scale; EUFS alone is fitted to standardised columns,
 since it counts the mean of a feature as if it told clusters apart. Classification is by the
-nearest neighbour in five stratified folds, clustering by K-means from random samples. A figure is
-the mean over 50, 100, 150, 200 and 300 features, where a set has more. Parameters are the
-defaults, and labels tune nothing; only the number of classes is given to RUFS, EUFS and JDLUFS.
+nearest neighbour in stratified folds, clustering by K-means from random samples. A figure is the
+mean over the numbers of features that the protocol names, where a set has more. Parameters are
+the defaults, and labels tune nothing; only the number of classes is given to RUFS, EUFS and JDLUFS.
 The number behind JDLUFS is the size of the dictionary, as a ratio of the samples and at most of
 {DICTIONARY_SAMPLES} of them. Random subsets and all features are our additions."""
 

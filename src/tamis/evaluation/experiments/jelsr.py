@@ -83,8 +83,8 @@ search in a heuristic way"; neither the grids, nor the number of neighbours, nor
 the embedding, nor a scaling, nor the kind of NMI are given. Figure 3 varies α from 1.5 to 2.4 and
 β from 0.01 to 0.1 on UMIST, at a number of features that is not told.
 
-Here K-means starts from random samples, {repeats} times; values are brought to [0, 1] by one
-scale; neighbourhoods have 5 samples, and embeddings as many dimensions as there are classes.
+Here K-means starts from random samples; values are brought to [0, 1] by one scale;
+neighbourhoods have 5 samples, and embeddings as many dimensions as there are classes.
 Parameters are the best by the labels, cell by cell: α and β of JELSR of 0.01, 0.1, 1 and 10; α of
 MRSF of 0.1, 0.2, 0.4 and 0.6 of the penalty that empties W; 1, 5 or 20 components of the PCA
 score; the bandwidth of the Laplacian score of the median distance of neighbours, 1 and 1000; the
@@ -206,7 +206,7 @@ EXPERIMENT = Experiment(
         "C. Hou, F. Nie, D. Yi, Y. Wu. Feature selection via joint embedding learning and sparse "
         "regression. IJCAI 2011."
     ),
-    about=ABOUT.format(repeats=_FULL.n_repeats, number=NEIGHBOURHOOD_NUMBER),
+    about=ABOUT.format(number=NEIGHBOURHOOD_NUMBER),
     sets=tuple(SETS.values()),
     protocol=_FULL,
     quick_protocol=replace(_FULL, n_features=(5, 10, 15, 25, 35, 45, 50), n_repeats=3),

@@ -331,7 +331,7 @@ def figures(results: Results, folder: Path) -> list[Path]:
         if values is None:
             continue
         groups = {
-            str(feature): {"iris" if feature <= N_RELEVANT else "noise": (value, 0.0)}
+            str(feature): {"iris" if feature <= N_RELEVANT else "noise": (value, float("nan"))}
             for feature, value in enumerate(values, start=1)
         }
         panels.append(Bars(label, "saliency", groups))

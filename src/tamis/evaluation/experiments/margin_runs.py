@@ -19,6 +19,7 @@ from tamis.clustering import MaximumMarginClustering, kmeans
 from tamis.columns import variances
 from tamis.evaluation.preparation import prepared
 from tamis.evaluation.protocol import Protocol, Scaling
+from tamis.evaluation.seeds import run_seeds
 from tamis.metrics import clustering_accuracy, rand_index
 
 __all__ = [
@@ -64,8 +65,7 @@ class Case:
 
     def seeds(self, protocol: Protocol) -> range:
         """One for each run."""
-        n_repeats = min(protocol.n_repeats, self.most_repeats or protocol.n_repeats)
-        return range(protocol.seed, protocol.seed + n_repeats)
+        return run_seeds(protocol, self.most_repeats)
 
 
 CASES: Mapping[str, Case] = {
@@ -214,7 +214,7 @@ def run_unseen(
     X, y = prepared(data, case.scaling, protocol.max_samples, protocol.seed)
     assert y is not None
     labels = []
-    for seed in range(protocol.seed, protocol.seed + protocol.n_repeats):
+    for seed in run_seeds(protocol):
         subset = np.random.default_rng(seed).permutation(X.shape[0])[: case.subset]
         model = _m3fs(X[subset], int(y.max()) + 1, case.n_selected, protocol.seed, **parameters)
         with warnings.catch_warnings():

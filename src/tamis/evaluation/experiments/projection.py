@@ -18,7 +18,7 @@ from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Estimate, Results
 from tamis.evaluation.sweep import Task
 
-__all__ = ["draw_projections", "projection_label", "projection_tasks", "separation"]
+__all__ = ["draw_projections", "projection_label", "projection_tasks", "separation", "shown_as"]
 
 _MARKERS = "os^vDP*Xd<"
 _COLUMNS = 4
@@ -27,6 +27,11 @@ _COLUMNS = 4
 def projection_label(label: str) -> str:
     """What the projection of a candidate is called among the results."""
     return f"{label}, projected"
+
+
+def shown_as(label: str) -> str:
+    """What the projection is called in tables and pictures: of random subsets it shows one."""
+    return "A random subset" if label == "Random subsets" else label
 
 
 def projection_tasks(
@@ -125,7 +130,7 @@ def draw_projections(
                 marker=_MARKERS[style % len(_MARKERS)],
                 color=colormaps["tab10"](style % 10),
             )
-        axes.set_title(f"{label}: silhouette {found.mean:.2f}", fontsize=9)
+        axes.set_title(f"{shown_as(label)}: silhouette {found.mean:.2f}", fontsize=9)
         axes.set_xticks([])
         axes.set_yticks([])
     for axes in panels[len(shown) :]:

@@ -123,7 +123,12 @@ def run(
         at_hand=tuple(at_hand),
         absent={dataset: _advice(dataset) for dataset in wanted if dataset not in present},
         failures=tuple(
-            (dict(record.key), record.error) for record in results.records if record.error
+            (dict(record.key), record.error)
+            for record in results.records
+            if record.error and not record.too_long
+        ),
+        too_long=tuple(
+            (dict(record.key), record.error) for record in results.records if record.too_long
         ),
         made_with=tuple(results.made_with),
     )

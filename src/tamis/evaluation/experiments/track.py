@@ -17,6 +17,7 @@ from tamis.evaluation.experiments.projection import (
     draw_projections,
     projection_tasks,
     separation,
+    shown_as,
 )
 from tamis.evaluation.figures import Curves, Series, draw
 from tamis.evaluation.protocol import Protocol
@@ -24,6 +25,7 @@ from tamis.evaluation.results import Estimate, Results
 from tamis.evaluation.runs import selection_tasks
 from tamis.evaluation.sweep import Task
 from tamis.evaluation.tables import Cell, PaperTable
+from tamis.evaluation.ties import not_less
 
 __all__ = ["EXPERIMENT"]
 
@@ -118,7 +120,7 @@ def _insensitive(results: Results, name: str) -> list[bool]:
     found = []
     for measure, number in product(MEASURES, SHOWN):
         means = [estimate.mean for estimate in _over_gamma(results, name, measure, number).values()]
-        found += [mean >= max(means) - INSENSITIVE for mean in means]
+        found += [not_less(mean, max(means) - INSENSITIVE) for mean in means]
     return found
 
 
@@ -133,7 +135,9 @@ def _parts_better(
             for first, other in product(firsts, others)
         ]
         return [
-            one.mean >= two.mean + by for one, two in pairs if one is not None and two is not None
+            not_less(one.mean, two.mean + by)
+            for one, two in pairs
+            if one is not None and two is not None
         ]
 
     return outcomes
@@ -178,8 +182,8 @@ def tables(results: Results) -> list[PaperTable]:
         CLAIMS,
         SETS,
         title="What the paper says in words: comparisons in which it holds, %",
-        note=f"A comparison is of means, at one number of features (of {NUMBERS[0]} to "
-        f"{NUMBERS[-1]}), by one of ACC, NMI and purity. The thresholds are ours: five points "
+        note="A comparison is of means, at one of the numbers of features that the protocol "
+        "names, by one of ACC, NMI and purity. The thresholds are ours: five points "
         "for 'not very sensitive' to γ; 0.05 of the silhouette for 'much better' in Figure 1.",
     )
     clusterings = [
@@ -242,9 +246,9 @@ def _plane_table(results: Results) -> PaperTable:
         f"Figure 1. How the classes of {SETS[PROJECTED]} part in the plane of two principal "
         f"components of {N_PROJECTED} features",
         (head,),
-        METHODS,
+        tuple(map(shown_as, METHODS)),
         {
-            (label, head): Cell(separation(results, PROJECTED, label), dataset=PROJECTED)
+            (shown_as(label), head): Cell(separation(results, PROJECTED, label), dataset=PROJECTED)
             for label in METHODS
         },
         note="From -1 to 1; near 0 classes lie over one another. The paper has pictures only.",
@@ -310,9 +314,9 @@ def _gamma_panel(results: Results, name: str, measure: str, word: str) -> Curves
     for n_features in SHOWN:
         found = sorted(_over_gamma(results, name, measure, n_features).items())
         if len(found) > 1:
-            mean, sd = (100 * np.array([(e.mean, e.sd) for _, e in found])).T
+            figures = 100 * np.array([(e.mean, e.low, e.high) for _, e in found])
             gammas = [gamma for gamma, _ in found]
-            lines.append(Series(f"{n_features} features", gammas, mean.tolist(), sd.tolist()))
+            lines.append(Series(f"{n_features} features", gammas, *figures.T.tolist()))
     return Curves(word, "γ", f"{word}, %", lines, log_x=True)
 
 
