@@ -62,9 +62,9 @@ columns.
 Here K-means starts from random samples; values are as they are; graphs have 5 neighbours; γ is the
 best of the same grid by the labels, point by point. W has c − 1 columns: with the paper's number
 no feature is left out, whatever the clusters are. Both scatters have a ridge of 1, and steps that
-would raise the objective are held back. MCFS, TRACK and ldaKm are given the number of classes. In Figure
-1 γ is the one whose plane parts the classes best. Random subsets are our addition. MSRC-v1 has the
-1302 CENTRIST features of a public copy."""
+would raise the objective are held back. MCFS, TRACK and ldaKm are given the number of classes. In
+Figure 1 γ is the one whose plane parts the classes best. Random subsets are our addition. MSRC-v1
+has the 1302 CENTRIST features of a public copy."""
 
 
 def tasks(sets: Sequence[str], protocol: Protocol) -> list[Task]:
