@@ -191,7 +191,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns in which K-means clusters are tight beside the spread of the data",
                 cost="O(ndc) for K-means, O(nd·min(n, d)) an inner iteration",
                 reference="Wang, Nie, Huang, ECML PKDD 2014",
-                tune={"gamma": (1e-4, 1e-3, 1e-2, 0.1, 1.0)},
+                tune={"gamma": (1e-4, 1e-3, 1e-2, 0.1, 1.0), "ridge": (0.1, 1.0)},
             ),
             Method(
                 "lda_km",
@@ -200,7 +200,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns from which discriminant analysis tells K-means clusters apart",
                 cost="O(ndc) for K-means, O(nd·min(n, d)) an inner iteration",
                 reference="Ding, Li, ICML 2007; Wang, Nie, Huang, ECML PKDD 2014",
-                tune={"gamma": (1e-4, 1e-3, 1e-2, 0.1, 1.0)},
+                tune={"gamma": (1e-4, 1e-3, 1e-2, 0.1, 1.0), "ridge": (0.1, 1.0)},
             ),
             Method(
                 "fsgmm",
