@@ -6,11 +6,20 @@
 """
 
 from tamis.datasets.contents import checksum
-from tamis.datasets.loading import load, present
-from tamis.datasets.records import Dataset, DatasetError, DatasetWarning, Download, Entry, Recipe
+from tamis.datasets.loading import copy_at_hand, load, present
+from tamis.datasets.records import (
+    Copy,
+    Dataset,
+    DatasetError,
+    DatasetWarning,
+    Download,
+    Entry,
+    Recipe,
+)
 from tamis.datasets.registry import entry, markdown, names
 
 __all__ = [
+    "Copy",
     "Dataset",
     "DatasetError",
     "DatasetWarning",
@@ -18,6 +27,7 @@ __all__ = [
     "Entry",
     "Recipe",
     "checksum",
+    "copy_at_hand",
     "entry",
     "load",
     "markdown",
