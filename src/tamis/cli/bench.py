@@ -96,7 +96,7 @@ def bench(
             INTERRUPTED,
         ) from None
     except (SweepError, ImportError, ValueError, LookupError) as error:
-        raise CommandError(str(error)) from error
+        raise CommandError(command_words(error)) from error
     except OSError as error:
         raise CommandError(
             f"cannot write to {error.filename or output}: {reason(error)}; choose another folder "

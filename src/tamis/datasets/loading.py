@@ -16,14 +16,14 @@ from tamis.datasets.contents import checksum, label_codes
 from tamis.datasets.records import Copy, Dataset, DatasetError, DatasetWarning, Entry, Raw
 from tamis.datasets.registry import ENTRIES, entry, find, plain
 
-__all__ = ["copy_at_hand", "load", "present"]
+__all__ = ["Origin", "copy_at_hand", "load", "origin", "present"]
 
 _BUNDLED = "scikit-learn"
 
 # What tells a file from the one that lay there before: its path, number, size and time.
-_Origin = tuple[str | int, ...]
+Origin = tuple[str | int, ...]
 # Copies that were hashed, by set and origin: no file is hashed twice while it stays as it is.
-_hashed: dict[tuple[str, _Origin], Copy] = {}
+_hashed: dict[tuple[str, Origin], Copy] = {}
 
 
 def load(name: str, *, data_home: str | Path | None = None, download: bool = True) -> Dataset:
@@ -122,20 +122,28 @@ def copy_at_hand(name: str, *, data_home: str | Path | None = None) -> Copy:
     >>> datasets.copy_at_hand("iris").difference is None
     True
     """
+    state = origin(name, data_home=data_home)
+    known = find(name)
+    place = name if known is None else known.name, state
+    if state is not None and place in _hashed:
+        return _hashed[place]
     folder = _local_folder(data_home)
-    own_path = _local_file(folder, (name,)) if find(name) is None else None
-    if own_path is not None:
-        own_name, origin = name, _file_state(own_path)
-    else:
-        known = entry(name)
-        own_name, origin = known.name, _origin(known, folder)
-    if origin is not None and (own_name, origin) in _hashed:
-        return _hashed[own_name, origin]
+    own_path = _local_file(folder, (name,)) if known is None else None
     if own_path is not None:
         return _own_copy(formats.read(own_path), name, own_path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DatasetWarning)  # what is returned tells it
-        return _obtain(known, folder, download=False)[1]
+        return _obtain(entry(name), folder, download=False)[1]
+
+
+def origin(name: str, *, data_home: str | Path | None = None) -> Origin | None:
+    """Where :func:`load` would find a set without the network, and in which state; None if nowhere.
+
+    It changes when the file does, which is not read.
+    """
+    folder = _local_folder(data_home)
+    own_path = _local_file(folder, (name,)) if find(name) is None else None
+    return _file_state(own_path) if own_path is not None else _origin(entry(name), folder)
 
 
 def _local_folder(data_home: str | Path | None) -> Path | None:
@@ -167,7 +175,7 @@ def _local_file(folder: Path | None, stems: tuple[str, ...]) -> Path | None:
     )
 
 
-def _origin(known: Entry, folder: Path | None) -> _Origin | None:
+def _origin(known: Entry, folder: Path | None) -> Origin | None:
     """Where a set comes from; None if it is not on this machine."""
     if known.recipe is not None:
         return _origin(entry(known.recipe.base), folder)
@@ -176,35 +184,35 @@ def _origin(known: Entry, folder: Path | None) -> _Origin | None:
     return _file_state(_local_file(folder, known.files) or cache.cached_file(known.name))
 
 
-def _file_state(path: Path) -> _Origin | None:
+def _file_state(path: Path) -> Origin | None:
     try:
-        state = path.stat()
+        found = path.stat()
     except OSError:
         return None
-    return (str(path.absolute()), state.st_ino, state.st_size, state.st_mtime_ns)
+    return (str(path.absolute()), found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def _obtain(known: Entry, folder: Path | None, download: bool) -> tuple[Raw, Copy]:
-    origin = _origin(known, folder)
+    state = _origin(known, folder)
     if known.recipe is not None:
         base, _ = _obtain(entry(known.recipe.base), folder, download)
         made = known.recipe.make(base)
         raw = Raw(made.X, label_codes(made.y))
         what = f"{known.name!r}, made of {known.recipe.base!r},"
-        return raw, _copy_with_warning(raw, known, origin, what)
+        return raw, _copy_with_warning(raw, known, state, what)
     if known.source == _BUNDLED:
         bunch = getattr(sklearn.datasets, f"load_{known.name}")()
         raw = Raw(bunch.data, label_codes(bunch.target))
-        return raw, _copy_with_warning(raw, known, origin, f"scikit-learn's {known.name!r}")
+        return raw, _copy_with_warning(raw, known, state, f"scikit-learn's {known.name!r}")
     path = _local_file(folder, known.files)
     if path is not None:
         raw = formats.read(path, known)
-        return raw, _copy_with_warning(raw, known, origin, str(path))
+        return raw, _copy_with_warning(raw, known, state, str(path))
     path = cache.cached_file(known.name)
     if path.is_file():
         try:
             raw = formats.read(path, known)
-            return raw, _verified(_copy(raw, known, origin), str(path))
+            return raw, _verified(_copy(raw, known, state), str(path))
         except DatasetError as error:
             if not download or known.download is None:
                 raise
@@ -252,10 +260,10 @@ def _fetch(known: Entry, download: bool) -> tuple[Raw, Copy]:
     return raw, copy
 
 
-def _copy(raw: Raw, known: Entry, origin: _Origin | None) -> Copy:
+def _copy(raw: Raw, known: Entry, state: Origin | None) -> Copy:
     """What was read of a registered set."""
     return _remembered(
-        known.name, origin, raw, lambda sha256: Copy(sha256, _difference(raw, sha256, known))
+        known.name, state, raw, lambda sha256: Copy(sha256, _difference(raw, sha256, known))
     )
 
 
@@ -264,13 +272,13 @@ def _own_copy(raw: Raw, name: str, path: Path) -> Copy:
     return _remembered(name, _file_state(path), raw, lambda sha256: Copy(sha256, None))
 
 
-def _remembered(name: str, origin: _Origin | None, raw: Raw, copy: Callable[[str], Copy]) -> Copy:
+def _remembered(name: str, state: Origin | None, raw: Raw, copy: Callable[[str], Copy]) -> Copy:
     """The copy made of a checksum, which is computed once for each origin."""
-    if origin is not None and (name, origin) in _hashed:
-        return _hashed[name, origin]
+    if state is not None and (name, state) in _hashed:
+        return _hashed[name, state]
     made = copy(checksum(raw.X, raw.y))
-    if origin is not None:
-        _hashed[name, origin] = made
+    if state is not None:
+        _hashed[name, state] = made
     return made
 
 
@@ -292,8 +300,8 @@ def _difference(raw: Raw, sha256: str, known: Entry) -> str | None:
     return None
 
 
-def _copy_with_warning(raw: Raw, known: Entry, origin: _Origin | None, what: str) -> Copy:
-    copy = _copy(raw, known, origin)
+def _copy_with_warning(raw: Raw, known: Entry, state: Origin | None, what: str) -> Copy:
+    copy = _copy(raw, known, state)
     if copy.difference:
         warnings.warn(
             f"{what} {copy.difference}; results on {known.name!r} may not compare with others'.",
