@@ -122,6 +122,8 @@ def _print(outcome: Outcome) -> None:
             print_text(f"Verdicts: {counts}.")
         for dataset, advice in outcome.data.get("absent", {}).items():
             print_text(f"Not at hand: {dataset} ({advice})")
+        for dataset, difference in outcome.data.get("differing", {}).items():
+            print_text(f"Not the registry's copy: {dataset} {difference}")
         for failure in outcome.data.get("failures", ()):
             print_text(f"Failed: {failure['key']}: {failure['error']}")
     else:

@@ -151,7 +151,7 @@ def _bare(member: Any) -> Any:
 
 def _function(function: Any, above: frozenset[int]) -> Any:
     bare: Any = inspect.unwrap(function)
-    if id(bare) in above or not isinstance(bare, FunctionType):
+    if not isinstance(bare, FunctionType):
         return _name(bare)
     above |= {id(bare)}
     names = bare.__code__.co_freevars

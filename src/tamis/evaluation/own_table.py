@@ -62,7 +62,10 @@ def _table(X: Any) -> Matrix:
     elif not sp.issparse(X):
         X = _plain_array(X)
     refuse_text_columns(X)
-    table = check_array(X, accept_sparse=("csr", "csc"), dtype="numeric", ensure_all_finite=False)
+    # Sums run in the order of memory: one order for all, so that their last digits are the same.
+    table = check_array(
+        X, accept_sparse=("csr", "csc"), dtype="numeric", order="C", ensure_all_finite=False
+    )
     values = canonical_csr(table) if sp.issparse(table) else table
     refuse_unusable_values(*extent(values), names)
     return table
@@ -92,10 +95,9 @@ def _labels(y: Any, n_samples: int) -> NDArray[Any]:
             f"{len(missing)} of {n_samples} labels in y are missing, the first at {missing[0]}; "
             "fill them in, leave out these samples, or give no labels."
         )
-    labels = y if isinstance(y, np.ndarray) else np.asarray(y)
-    if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
+    if len({isinstance(label, str) for label in each}) > 1:
         raise ValueError("y holds text and numbers; name all classes in one way.")
-    return labels
+    return np.asarray(y)
 
 
 def _is_missing(label: Any) -> bool:
