@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
 from tamis.evaluation import Candidate, OwnTable, Protocol, evaluate
+from tamis.evaluation.preparation import prepared
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -28,21 +29,27 @@ SPECIES = np.array(["setosa", "versicolor", "virginica"])[Y]
     ids=["list", "pandas", "nullable", "polars"],
 )
 def test_every_form_gives_what_the_array_gives(form, scaling):
-    protocol = Protocol(scaling=scaling, n_features=(2,), n_repeats=2, n_random=1)
-    candidates = [Candidate("MV", "max_variance")]
-    expected = evaluate([OwnTable("t", X, Y)], candidates, protocol)
-    found = evaluate([OwnTable("t", form(X), Y.tolist())], candidates, protocol)
-    assert [r.error for r in found.records] == [None] * 3
-    assert [r.rows for r in found.records] == [r.rows for r in expected.records]
+    expected = prepared(OwnTable("t", X, Y), scaling, 100, 0)
+    found = prepared(OwnTable("t", form(X), Y.tolist()), scaling, 100, 0)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.flags.c_contiguous == other.flags.c_contiguous
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame(X, columns=NAMES), pl.DataFrame(X, schema=NAMES)])
+def test_a_frame_is_judged(frame):
+    protocol = Protocol(n_features=(2,), n_repeats=1)
+    results = evaluate(
+        [OwnTable("t", frame, SPECIES)], [Candidate("LS", "laplacian_score")], protocol
+    )
+    assert [r.error for r in results.records] == [None] * 3
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_array, sp.lil_array])
 def test_sparse_of_any_kind(kind):
-    results = evaluate(
-        [OwnTable("t", kind(X), Y)], [Candidate("MV", "max_variance")],
-        Protocol(n_features=(2,), n_repeats=1),
-    )  # fmt: skip
-    assert [r.error for r in results.records] == [None] * 3
+    found, _ = prepared(OwnTable("t", kind(X), Y), "columns", None, 0)
+    assert found.format in ("csr", "csc")
+    np.testing.assert_allclose(found.toarray(), X / X.max(axis=0), rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,8 @@ class Protocol:
             ("tuning", Tuning),
         ):
             value = getattr(self, name)
-            for one in value if isinstance(value, tuple) else (value,):
+            several = name in ("clusterers", "classifiers")
+            for one in value if several else (value,):
                 if not isinstance(one, str) or one not in get_args(choices):
                     known = ", ".join(map(repr, get_args(choices)))
                     raise ValueError(f"{name}={value!r}: {one!r} is unknown; use {known}.")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from threadpoolctl import threadpool_limits
 
@@ -189,11 +189,12 @@ def _interrupts_held() -> Iterator[None]:
 
 def _run_alone(task: Task, folder: Path, time_limit: float | None) -> Record:
     """One task in a process of its own, whose death is recorded."""
-    executor = get_reusable_executor(max_workers=1, kill_workers=True)
+    # Not the pool that joblib keeps: what it finds there next must be its own.
     try:
-        with _interrupts_held():
-            future = executor.submit(_run, task, folder, time_limit, os.getpid())
-        record: Record = future.result()
+        with ProcessPoolExecutor(max_workers=1) as executor:
+            with _interrupts_held():
+                future = executor.submit(_run, task, folder, time_limit, os.getpid())
+            record: Record = future.result()
     except BrokenProcessPool:
         error = "WorkerDied: the process was ended by the system; is there too little memory?"
         return Record(dict(task.key), [], {}, error, task.fingerprint)
