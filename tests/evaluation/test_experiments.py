@@ -234,7 +234,7 @@ def test_an_unreadable_file_is_a_failure(tmp_path: Path, monkeypatch: pytest.Mon
         ("iris", "Max variance"): "better",
         **{("lung", method): "failed" for method in METHODS},
     }
-    assert "lung.npz cannot be read" in outcome.data["failures"][0]["error"]
+    assert "lung.npz cannot be used" in outcome.data["failures"][0]["error"]
 
 
 @pytest.mark.parametrize("name", ["udfs", "jelsr", "jdlufs"])
