@@ -102,7 +102,7 @@ class Selector(SelectorMixin, BaseEstimator):
                 f"Expected a 2D table of samples and features, not an array of shape {X.shape}; "
                 "for a single feature pass X.reshape(-1, 1)."
             )
-        _refuse_text_columns(X)
+        refuse_text_columns(X)
         X = validate_data(
             self,
             X,
@@ -254,7 +254,7 @@ class GraphSelector(Selector):
         )
 
 
-def _refuse_text_columns(X: Any) -> None:
+def refuse_text_columns(X: Any) -> None:
     """Name the columns of a frame or an object array that do not hold numbers."""
     if nw.dependencies.is_into_dataframe(X):
         frame = nw.from_native(X, eager_only=True)

@@ -177,6 +177,18 @@ def test_results_of_another_table_are_not_mixed_in(
     assert compared("-o", "kept", "--fresh")["complete"]
 
 
+def test_a_refusal_names_only_what_differs(run, compared, blobs_csv):
+    compared("-o", "kept")
+    options = [*QUICK, "--seed", "3"]
+    result = run("compare", blobs_csv, "--labels", "kind", *options, "-o", "kept")
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert "seed=0, not 3" in line
+    assert "scaling" not in line
+    assert "fresh=True" not in line
+    assert "(--fresh)" in line
+
+
 def test_a_method_that_fails_does_not_take_the_others_with_it(run, blobs_csv, monkeypatch):
     def fail(self, X, y=None):
         raise np.linalg.LinAlgError("did not settle")

@@ -173,6 +173,8 @@ def test_sets_of_other_experiments_are_refused(
 def test_without_any_set_every_cell_is_without_data(tmp_path: Path) -> None:
     outcome = experiments.run(TINY, output=tmp_path, sets=["lung"], progress=False)
     assert set(outcome.tables[0].verdicts) == {"no data"}
+    assert "Made with" not in outcome.text
+    assert "Nothing was run." in outcome.text
     assert [path.name for path in outcome.files] == ["tiny.md", "tiny.json", "results.jsonl"]
 
 
@@ -226,6 +228,49 @@ def test_texts_repeat_no_number_in_which_the_quick_version_differs(name: str) ->
         assert f"{number} runs" not in ours.replace("and 4 runs, and gave", "")
     if len(full.n_features) > 1 and full.n_features != quick.n_features:
         assert f"{full.n_features[-2]} and {full.n_features[-1]} features" not in ours
+
+
+def partly_failing_tasks(sets: Sequence[str], protocol: Protocol) -> list[Task]:
+    return [
+        replace(task, function=fails, arguments={"data": "iris"})
+        if task.key["label"] == "Max variance"
+        else task
+        for task in tasks(sets, protocol)
+    ]
+
+
+def test_failures_are_told_from_absent_sets(tmp_path: Path) -> None:
+    experiment = replace(TINY, tasks=partly_failing_tasks)
+    outcome = experiments.run(experiment, output=tmp_path, progress=False)
+    cells = outcome.tables[0].cells
+    assert cells["iris", "Max variance"].verdict == "failed"
+    assert cells["iris", "All features"].verdict == "reproduced"
+    assert cells["lung", "Max variance"].verdict == "no data"
+    assert outcome.verdicts["failed"] == 1
+    assert outcome.data["verdicts"]["failed"] == 1
+    assert outcome.data["tables"][0]["verdicts"]["failed"] == 1
+    for words in (outcome.text, outcome.markdown):
+        assert "1 failed." in words
+        assert "Failed: there is no figure because runs failed" in words
+    whole = experiments.run(TINY, output=tmp_path / "whole", progress=False)
+    assert "failed" not in whole.data["verdicts"]
+    assert "ailed" not in whole.text
+
+
+def test_an_unreadable_file_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "lung.npz").write_bytes(b"no archive")
+    monkeypatch.setenv("TAMIS_DATA", str(folder))
+    monkeypatch.setattr(datasets, "present", lambda: ("iris", "lung"))
+    outcome = experiments.run(TINY, output=tmp_path, progress=False)
+    assert {place: cell.verdict for place, cell in outcome.tables[0].cells.items()} == {
+        ("iris", "All features"): "reproduced",
+        ("iris", "Random subsets"): "–",
+        ("iris", "Max variance"): "better",
+        **{("lung", method): "failed" for method in METHODS},
+    }
+    assert "lung.npz cannot be used" in outcome.data["failures"][0]["error"]
 
 
 @pytest.mark.parametrize("name", ["udfs", "jelsr", "jdlufs"])

@@ -33,6 +33,9 @@ def test_numbers_and_lists_of_numpy_are_taken():
     protocol = Protocol(n_features=np.arange(10, 31, 10), clusterers=["kmeans"])
     assert protocol.n_features == (10, 20, 30)
     assert protocol == Protocol(n_features=(10, 20, 30))
+    whole = Protocol(n_repeats=np.int64(5), seed=np.uint8(3), max_samples=np.int32(7))
+    assert whole == Protocol(n_repeats=5, seed=3, max_samples=7)
+    json.dumps(whole.as_dict())
     json.dumps(protocol.as_dict())
 
 
@@ -54,6 +57,25 @@ def test_numbers_and_lists_of_numpy_are_taken():
         ({"clusterers": "kmeans"}, "clusterers='kmeans' must be a tuple"),
         ({"classifiers": "svm"}, "classifiers='svm' must be a tuple"),
         ({"clusterers": (), "tuning": "agreement"}, "clusterers is empty"),
+        ({"n_repeats": 2.5}, "n_repeats=2.5 must be a whole number."),
+        ({"n_repeats": None}, "n_repeats=None must be a whole number."),
+        ({"n_repeats": True}, "n_repeats=True must be a whole number."),
+        ({"n_init": "3"}, "n_init='3' must be a whole number."),
+        ({"n_folds": 3.0}, "n_folds=3.0 must be a whole number."),
+        ({"n_random": float("nan")}, "n_random=nan must be a whole number."),
+        ({"max_samples": 0.5}, "max_samples=0.5 must be a whole number or None."),
+        ({"max_features": "all"}, "max_features='all' must be a whole number or None."),
+        ({"seed": None}, "seed=None must be a whole number."),
+        ({"seed": -1}, "seed=-1 must be at least 0."),
+        ({"seed": 2**32}, "seed=4294967296 is too large"),
+        ({"n_features": (True,)}, "n_features holds True"),
+        ({"n_features": ("10",)}, "n_features holds 10;"),
+        ({"n_features": (None,)}, "n_features holds None"),
+        ({"n_features": None}, "n_features=None must be a tuple"),
+        ({"classifiers": None}, "classifiers=None must be a tuple"),
+        ({"scaling": None}, "scaling=None: None is unknown"),
+        ({"scaling": ("unit",)}, "'unit',\\) is unknown; use 'none'"),
+        ({"clusterers": (["kmeans"],)}, "is unknown; use 'kmeans'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(change, words):

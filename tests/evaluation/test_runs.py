@@ -3,19 +3,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
+from sklearn.feature_selection import SelectorMixin, SequentialFeatureSelector, VarianceThreshold
+from sklearn.preprocessing import StandardScaler
 
 from tamis import LaplacianScore, MaxVariance, Selector
 from tamis.evaluation import (
     Candidate,
     OwnTable,
     Protocol,
+    SweepError,
     evaluate,
     selection_tasks,
     with_baselines,
 )
 from tamis.evaluation.preparation import scaled
-from tamis.graphs import nearest_neighbors, shared_neighbors
+from tamis.graphs import nearest_neighbors, neighbor_graph, shared_neighbors
+from tamis.metrics import clustering_accuracy
 
 N_INFORMATIVE = 5
 
@@ -89,10 +95,6 @@ def test_what_is_judged_is_what_the_selector_selects():
     data = planted()
     protocol = Protocol(n_features=(4,), scaling="none", n_repeats=3, seed=5)
     results = evaluate([data], [Candidate("MV", "max_variance")], protocol)
-    from sklearn.cluster import KMeans
-
-    from tamis.metrics import clustering_accuracy
-
     selected = MaxVariance(4).fit_transform(data.X)
     expected = [
         clustering_accuracy(
@@ -263,6 +265,105 @@ def test_neighbour_searches_are_shared_and_change_nothing(tmp_path, monkeypatch)
             nearest_neighbors(sp.csr_array(X), 5)
     np.testing.assert_array_equal(plain, first)
     np.testing.assert_array_equal(plain, again)
+
+
+def test_a_graph_may_be_a_parameter_and_two_graphs_a_grid(tmp_path):
+    data = planted()
+    graphs = [neighbor_graph(data.X, n_neighbors) for n_neighbors in (3, 9)]
+    protocol = Protocol(n_features=(4,), scaling="none", n_repeats=2, tuning="oracle")
+    given = Candidate("One", "laplacian_score", {"affinity": graphs[0]})
+    tuned = Candidate("Grid", "laplacian_score", grid={"affinity": graphs})
+    path = tmp_path / "r.jsonl"
+    results = evaluate([data], [given, tuned], protocol, path=path)
+    one, *several = (results.settings("planted", label) for label in ("One", "Grid"))
+    assert one[0]["affinity"].startswith("csr_array ")
+    assert len({setting["affinity"] for setting in several[0]}) == 2
+    chosen = LaplacianScore(4, affinity=graphs[0]).fit_transform(data.X)
+    labels = KMeans(3, init="random", n_init=1, random_state=0).fit_predict(chosen)
+    values = results.values("planted", "One", "kmeans_acc", 4)
+    assert values[0] == clustering_accuracy(data.y, labels)
+    before = path.read_bytes()
+    evaluate([data], [given, tuned], protocol, path=path)
+    assert path.read_bytes() == before
+
+
+class Scorer(TransformerMixin, BaseEstimator):
+    """Has scores, and nothing else of ours."""
+
+    def fit(self, X, y=None):
+        self.scores_ = np.r_[np.ones(N_INFORMATIVE), np.zeros(X.shape[1] - N_INFORMATIVE)]
+        return self
+
+
+class Counter(SelectorMixin, BaseEstimator):
+    """Keeps the first columns, as many as it is told to, or as it likes."""
+
+    def __init__(self, n_features_to_select=1, excess=0):
+        self.n_features_to_select = n_features_to_select
+        self.excess = excess
+
+    def fit(self, X, y=None):
+        self.mask_ = np.arange(X.shape[1]) < self.n_features_to_select + self.excess
+        return self
+
+    def _get_support_mask(self):
+        return self.mask_
+
+
+@pytest.mark.parametrize("selector", [Scorer(), Counter()])
+def test_a_selector_of_scikit_learns_kind_takes_part(selector):
+    protocol = Protocol(n_features=(N_INFORMATIVE,), n_repeats=3)
+    mine = Candidate("Mine", "mine", selector=selector)
+    oracle = Candidate("Oracle", "oracle", selector=Oracle())
+    results = evaluate([planted()], [mine, oracle], protocol)
+    first, second = (
+        results.values("planted", label, "kmeans_acc", N_INFORMATIVE)
+        for label in ("Mine", "Oracle")
+    )
+    np.testing.assert_array_equal(first, second)
+
+
+def test_scikit_learns_own_sequential_selection_takes_part():
+    selector = SequentialFeatureSelector(
+        KMeans(3, n_init=1, random_state=0), scoring=lambda model, X, y=None: model.score(X), cv=2
+    )
+    candidates = [Candidate("Sequential", "sequential", selector=selector)]
+    results = evaluate(["iris"], candidates, Protocol(n_features=(1, 2), n_repeats=1))
+    assert results.errors("iris", "Sequential") == []
+    assert results.counts("iris") == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("selector", "words"),
+    [
+        (VarianceThreshold(), "VarianceThreshold has no parameter n_features_to_select and no"),
+        (Counter(excess=1), "Counter keeps 3 features where 2 were asked for"),
+    ],
+)
+def test_what_tells_no_selection_says_so(selector, words):
+    candidates = [Candidate("S", "s", selector=selector)]
+    with pytest.warns(RuntimeWarning, match=words):
+        evaluate(["iris"], candidates, Protocol(n_features=(2,), n_repeats=1))
+
+
+@pytest.mark.parametrize("selector", [Oracle, "mrsf", StandardScaler])
+def test_what_is_no_estimator_is_refused(selector):
+    with pytest.raises(TypeError, match=r"S: selector=.* is no estimator; give an instance of a"):
+        Candidate("S", "s", selector=selector)
+
+
+def test_unknown_parameters_of_an_own_selector_are_named():
+    with pytest.raises(ValueError, match="Oracle has no parameter 'gamma'; it has n_features_to"):
+        Candidate("O", "oracle", {"gamma": 1}, selector=Oracle())
+
+
+def test_evaluate_can_begin_anew(tmp_path):
+    path = tmp_path / "r.jsonl"
+    evaluate(["iris"], [], Protocol(n_features=(2,), n_repeats=1), path=path)
+    with pytest.raises(SweepError, match=r"n_repeats=1, not 2; .* discard them \(fresh=True\)"):
+        evaluate(["iris"], [], Protocol(n_features=(2,), n_repeats=2), path=path)
+    results = evaluate(["iris"], [], Protocol(n_features=(2,), n_repeats=2), path=path, fresh=True)
+    assert len(results.records) == 2
 
 
 @pytest.mark.slow

@@ -223,6 +223,80 @@ def test_results_of_another_protocol_are_refused(tmp_path):
     sweep(squares(1), path, header={"seed": 0})  # and it is let go of
 
 
+def test_a_refusal_names_the_fields_that_differ_and_no_others(tmp_path):
+    path = tmp_path / "r.jsonl"
+    header = {"source": "a.csv", "protocol": {"seed": 0, "n_repeats": 20, "scaling": "unit"}}
+    sweep(squares(1), path, header=header)
+    changed = {"source": "a.csv", "protocol": {"seed": 1, "n_repeats": 5, "scaling": "unit"}}
+    with pytest.raises(SweepError) as refusal:
+        sweep(squares(1), path, header=changed)
+    assert str(refusal.value) == (
+        f"{path} holds results made with seed=0, not 1, and n_repeats=20, not 5; give another "
+        "output, or discard them (fresh=True)."
+    )
+
+
+def selection_line(**changes: object) -> bytes:
+    row = {"n_features": 2, "measure": "acc", "values": [1.0]}
+    entry = {
+        "key": {"set": "iris", "label": "A", "method": "a", "parameters": {}},
+        "rows": [row],
+        "seconds": {},
+        "error": None,
+        "fingerprint": "",
+    }
+    for name, value in changes.items():
+        part = row if name in row else entry["key"] if name in entry["key"] else entry
+        if value is None:
+            del part[name]
+        else:
+            part[name] = value
+    return json.dumps(entry).encode()
+
+
+@pytest.mark.parametrize(
+    ("line", "lack"),
+    [
+        (selection_line(measure=None), " (it lacks 'measure')"),
+        (selection_line(n_features=None), " (it lacks 'n_features')"),
+        (selection_line(values=None), " (it lacks 'values')"),
+        (selection_line(parameters=None), " (it lacks 'parameters')"),
+        (selection_line(fingerprint=None), " (it lacks 'fingerprint')"),
+        (selection_line(values=3), ""),
+        (selection_line(parameters=3), ""),
+        (selection_line(rows=3), ""),
+        (selection_line(rows=[3]), ""),
+        (selection_line(seconds=3), ""),
+        (selection_line(key=3), ""),
+    ],
+)
+def test_a_damaged_record_is_named_with_what_to_do(tmp_path, line, lack):
+    path = tmp_path / "r.jsonl"
+    sweep(squares(2), path)
+    with path.open("ab") as file:
+        file.write(selection_line() + b"\n" + line + b"\n")
+    number = len(path.read_bytes().splitlines())
+    with pytest.raises(SweepError) as refusal:
+        Results.load(path)
+    assert str(refusal.value) == (
+        f"line {number} of {path} is not a result{lack}; delete the line to have its run made "
+        "again, give another output, or discard the file (fresh=True)."
+    )
+
+
+def held_back(number: int) -> list[dict[str, bool]]:
+    return [{"held": signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])}]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="the system has no signal masks")
+def test_workers_see_no_interrupts_and_the_sweep_does():
+    """Ctrl-C goes to every process of a terminal; a worker would print where it was."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    tasks = [Task({"number": i}, held_back, {"number": i}) for i in range(3)]
+    assert [r.rows for r in sweep(tasks, n_jobs=2).records] == [[{"held": True}]] * 3
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
+
+
 @pytest.mark.parametrize(
     "line", [b"nonsense", b"[]", b'{"key":{}}', b'{"rows":[],"seconds":{},"error":null}']
 )

@@ -229,3 +229,21 @@ def test_a_table_of_ours_alone_says_nothing_of_the_paper():
     shown = console.export_text()
     assert "55.0 ± 7.0" in shown
     assert "paper" not in shown
+
+
+def test_gaps_are_failures_only_where_runs_failed() -> None:
+    cells = {
+        ("A", "10"): Cell(dataset="umist"),
+        ("B", "10"): Cell(dataset="umist"),
+        ("A", "20"): Cell(dataset="usps"),
+        ("B", "20"): Cell(estimate(0.5), dataset="umist"),
+        ("claim", "10"): Cell(dataset="umist"),
+    }
+    table = PaperTable("T", ("10", "20"), ("A", "B", "claim"), cells)
+    told = table.with_failures({"umist": {"A"}}, {"umist": {"B"}, "usps": {"A"}}).cells
+    assert {place for place, cell in told.items() if cell.verdict == "failed"} == {
+        ("A", "10"),
+        ("claim", "10"),
+    }
+    assert told["B", "10"].verdict == "no data"  # B was run, but not at this number
+    assert table.with_failures({}, {}).cells == cells

@@ -126,6 +126,7 @@ def command_words(error: Exception, format_option: str = "--format") -> str:
     for advice, option in (
         ("format=…", f"{format_option} NAME"),
         ("key=…", "--key NAME"),
+        ("fresh=True", "--fresh"),
         ("tamis.datasets.names()", "`tamis datasets`"),
     ):
         text = text.replace(advice, option)

@@ -97,7 +97,7 @@ def bench(
             INTERRUPTED,
         ) from None
     except (SweepError, ImportError, ValueError, LookupError) as error:
-        raise CommandError(str(error)) from error
+        raise CommandError(command_words(error)) from error
     except OSError as error:
         raise CommandError(
             f"cannot write to {error.filename or output}: {reason(error)}; choose another folder "
@@ -124,6 +124,8 @@ def _print(outcome: Outcome) -> None:
             print_text(f"Verdicts: {counts}.")
         for dataset, advice in outcome.data.get("absent", {}).items():
             print_text(f"Not at hand: {dataset} ({advice})")
+        for dataset, difference in outcome.data.get("differing", {}).items():
+            print_text(f"Not the registry's copy: {dataset} {difference}")
         for word, kind in (("Failed", "failures"), ("Not finished", "too_long")):
             for run in outcome.data.get(kind, ()):
                 print_text(f"{word}: {run['key']}: {run['error']}")

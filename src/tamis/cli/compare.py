@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, reason
+from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
 from tamis.cli._options import (
     AsJson,
     File,
@@ -296,7 +296,7 @@ def _run(
         wanted = [dict(task.key) for task in tasks]
         return [r for r in Results.load(path).records if r.key in wanted], False
     except SweepError as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(command_words(error)) from None
     except OSError as error:
         raise CommandError(
             f"cannot write to {folder}: {reason(error)}; make room, or name another folder."

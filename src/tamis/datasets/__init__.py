@@ -6,21 +6,33 @@
 """
 
 from tamis.datasets.contents import checksum
-from tamis.datasets.loading import load, present
-from tamis.datasets.records import Dataset, DatasetError, DatasetWarning, Download, Entry, Recipe
+from tamis.datasets.loading import Origin, copy_at_hand, load, origin, present
+from tamis.datasets.records import (
+    Copy,
+    Dataset,
+    DatasetError,
+    DatasetWarning,
+    Download,
+    Entry,
+    Recipe,
+)
 from tamis.datasets.registry import entry, markdown, names
 
 __all__ = [
+    "Copy",
     "Dataset",
     "DatasetError",
     "DatasetWarning",
     "Download",
     "Entry",
+    "Origin",
     "Recipe",
     "checksum",
+    "copy_at_hand",
     "entry",
     "load",
     "markdown",
     "names",
+    "origin",
     "present",
 ]

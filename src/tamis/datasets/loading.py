@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,17 @@ import sklearn.datasets
 
 from tamis.datasets import cache, formats
 from tamis.datasets.contents import checksum, label_codes
-from tamis.datasets.records import Dataset, DatasetError, DatasetWarning, Entry, Raw
+from tamis.datasets.records import Copy, Dataset, DatasetError, DatasetWarning, Entry, Raw
 from tamis.datasets.registry import ENTRIES, entry, find, plain
 
-__all__ = ["load", "present"]
+__all__ = ["Origin", "copy_at_hand", "load", "origin", "present"]
 
 _BUNDLED = "scikit-learn"
+
+# What tells a file from the one that lay there before: its path, number, size and time.
+Origin = tuple[str | int, ...]
+# Copies that were hashed, by set and origin: no file is hashed twice while it stays as it is.
+_hashed: dict[tuple[str, Origin], Copy] = {}
 
 
 def load(name: str, *, data_home: str | Path | None = None, download: bool = True) -> Dataset:
@@ -64,7 +70,7 @@ def load(name: str, *, data_home: str | Path | None = None, download: bool = Tru
     if own_path is not None:
         return _own_file(name, own_path)
     known = entry(name)
-    return _dataset(_obtain(known, folder, download), known)
+    return _dataset(_obtain(known, folder, download)[0], known)
 
 
 def present(*, data_home: str | Path | None = None) -> tuple[str, ...]:
@@ -88,6 +94,56 @@ def present(*, data_home: str | Path | None = None) -> tuple[str, ...]:
         )
 
     return tuple(name for name, known in ENTRIES.items() if found(known))
+
+
+def copy_at_hand(name: str, *, data_home: str | Path | None = None) -> Copy:
+    """Which copy of a set :func:`load` would find without the network.
+
+    The set is read when first asked for, and not again while its file stays as it is.
+
+    Parameters
+    ----------
+    name, data_home
+        As in :func:`load`.
+
+    Returns
+    -------
+    Copy
+        The checksum of what it holds, and how it differs from the registry's copy.
+
+    Raises
+    ------
+    DatasetError
+        If there is none on this machine, or it cannot be read.
+
+    Examples
+    --------
+    >>> from tamis import datasets
+    >>> datasets.copy_at_hand("iris").difference is None
+    True
+    """
+    state = origin(name, data_home=data_home)
+    known = find(name)
+    place = name if known is None else known.name, state
+    if state is not None and place in _hashed:
+        return _hashed[place]
+    folder = _local_folder(data_home)
+    own_path = _local_file(folder, (name,)) if known is None else None
+    if own_path is not None:
+        return _own_copy(formats.read(own_path), name, own_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DatasetWarning)  # what is returned tells it
+        return _obtain(entry(name), folder, download=False)[1]
+
+
+def origin(name: str, *, data_home: str | Path | None = None) -> Origin | None:
+    """Where :func:`load` would find a set without the network, and in which state; None if nowhere.
+
+    It changes when the file does, which is not read.
+    """
+    folder = _local_folder(data_home)
+    own_path = _local_file(folder, (name,)) if find(name) is None else None
+    return _file_state(own_path) if own_path is not None else _origin(entry(name), folder)
 
 
 def _local_folder(data_home: str | Path | None) -> Path | None:
@@ -119,27 +175,44 @@ def _local_file(folder: Path | None, stems: tuple[str, ...]) -> Path | None:
     )
 
 
-def _obtain(known: Entry, folder: Path | None, download: bool) -> Raw:
+def _origin(known: Entry, folder: Path | None) -> Origin | None:
+    """Where a set comes from; None if it is not on this machine."""
     if known.recipe is not None:
-        base = _obtain(entry(known.recipe.base), folder, download)
+        return _origin(entry(known.recipe.base), folder)
+    if known.source == _BUNDLED:
+        return (_BUNDLED, sklearn.__version__)
+    return _file_state(_local_file(folder, known.files) or cache.cached_file(known.name))
+
+
+def _file_state(path: Path) -> Origin | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (str(path.absolute()), found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _obtain(known: Entry, folder: Path | None, download: bool) -> tuple[Raw, Copy]:
+    state = _origin(known, folder)
+    if known.recipe is not None:
+        base, _ = _obtain(entry(known.recipe.base), folder, download)
         made = known.recipe.make(base)
         raw = Raw(made.X, label_codes(made.y))
-        _warn_if_different(raw, known, f"{known.name!r}, made of {known.recipe.base!r},")
-        return raw
+        what = f"{known.name!r}, made of {known.recipe.base!r},"
+        return raw, _copy_with_warning(raw, known, state, what)
     if known.source == _BUNDLED:
         bunch = getattr(sklearn.datasets, f"load_{known.name}")()
         raw = Raw(bunch.data, label_codes(bunch.target))
-        _warn_if_different(raw, known, f"scikit-learn's {known.name!r}")
-        return raw
+        return raw, _copy_with_warning(raw, known, state, f"scikit-learn's {known.name!r}")
     path = _local_file(folder, known.files)
     if path is not None:
         raw = formats.read(path, known)
-        _warn_if_different(raw, known, str(path))
-        return raw
+        return raw, _copy_with_warning(raw, known, state, str(path))
     path = cache.cached_file(known.name)
     if path.is_file():
         try:
-            return _verified(formats.read(path, known), known, str(path))
+            raw = formats.read(path, known)
+            return raw, _verified(_copy(raw, known, state), str(path))
         except DatasetError as error:
             if not download or known.download is None:
                 raise
@@ -147,7 +220,7 @@ def _obtain(known: Entry, folder: Path | None, download: bool) -> Raw:
     return _fetch(known, download)
 
 
-def _fetch(known: Entry, download: bool) -> Raw:
+def _fetch(known: Entry, download: bool) -> tuple[Raw, Copy]:
     supply = (
         f"put a file {known.files[0]}.npz, .mat or .csv into a folder and name the folder in "
         "TAMIS_DATA or data_home"
@@ -180,14 +253,36 @@ def _fetch(known: Entry, download: bool) -> Raw:
             ) from error
         raw = Raw(raw.X, label_codes(raw.y))
         try:
-            _verified(raw, known, f"what {known.source} sent")
+            copy = _verified(_copy(raw, known, None), f"what {known.source} sent")
         except DatasetError as error:
             raise DatasetError(f"{error} Nothing was kept; {supply}.") from error
         cache.store(raw, known.name, work_folder)
-    return raw
+    return raw, copy
 
 
-def _difference(raw: Raw, known: Entry) -> str | None:
+def _copy(raw: Raw, known: Entry, state: Origin | None) -> Copy:
+    """What was read of a registered set."""
+    return _remembered(
+        known.name, state, raw, lambda sha256: Copy(sha256, _difference(raw, sha256, known))
+    )
+
+
+def _own_copy(raw: Raw, name: str, path: Path) -> Copy:
+    """What was read of a file that the registry does not know: there is nothing to compare."""
+    return _remembered(name, _file_state(path), raw, lambda sha256: Copy(sha256, None))
+
+
+def _remembered(name: str, state: Origin | None, raw: Raw, copy: Callable[[str], Copy]) -> Copy:
+    """The copy made of a checksum, which is computed once for each origin."""
+    if state is not None and (name, state) in _hashed:
+        return _hashed[name, state]
+    made = copy(checksum(raw.X, raw.y))
+    if state is not None:
+        _hashed[name, state] = made
+    return made
+
+
+def _difference(raw: Raw, sha256: str, known: Entry) -> str | None:
     """How a set differs from its entry, or None."""
     if raw.X.shape != (known.n_samples, known.n_features):
         return (
@@ -197,7 +292,7 @@ def _difference(raw: Raw, known: Entry) -> str | None:
     n_classes = np.unique(raw.y).size
     if n_classes != known.n_classes:
         return f"has {n_classes} classes where the registry has {known.n_classes}"
-    if known.sha256 is not None and checksum(raw.X, raw.y) != known.sha256:
+    if known.sha256 is not None and sha256 != known.sha256:
         return (
             "has the right shape, but other values, classes or order of rows than the registry's "
             "copy (checksum differs)"
@@ -205,21 +300,21 @@ def _difference(raw: Raw, known: Entry) -> str | None:
     return None
 
 
-def _warn_if_different(raw: Raw, known: Entry, what: str) -> None:
-    difference = _difference(raw, known)
-    if difference:
+def _copy_with_warning(raw: Raw, known: Entry, state: Origin | None, what: str) -> Copy:
+    copy = _copy(raw, known, state)
+    if copy.difference:
         warnings.warn(
-            f"{what} {difference}; results on {known.name!r} may not compare with others'.",
+            f"{what} {copy.difference}; results on {known.name!r} may not compare with others'.",
             DatasetWarning,
             stacklevel=4,
         )
+    return copy
 
 
-def _verified(raw: Raw, known: Entry, what: str) -> Raw:
-    difference = _difference(raw, known)
-    if difference:
-        raise DatasetError(f"{what[0].upper()}{what[1:]} {difference}.")
-    return raw
+def _verified(copy: Copy, what: str) -> Copy:
+    if copy.difference:
+        raise DatasetError(f"{what[0].upper()}{what[1:]} {copy.difference}.")
+    return copy
 
 
 def _own_file(name: str, path: Path) -> Dataset:
@@ -234,7 +329,7 @@ def _own_file(name: str, path: Path) -> Dataset:
         sparse=sp.issparse(raw.X),
         source=str(path),
         licence="your own",
-        sha256=checksum(raw.X, raw.y),
+        sha256=_own_copy(raw, name, path).sha256,
         files=(path.stem,),
         note="a file of your own",
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tamis._typing import FloatArray, IntArray, Matrix
 
 __all__ = [
+    "Copy",
     "Dataset",
     "DatasetError",
     "DatasetWarning",
@@ -39,6 +40,22 @@ class Raw(NamedTuple):
 
     X: Matrix
     y: NDArray[Any]
+
+
+class Copy(NamedTuple):
+    """Which copy of a set was read.
+
+    Attributes
+    ----------
+    sha256 : str
+        :func:`tamis.datasets.checksum` of what it holds.
+    difference : str or None
+        How it differs from what the registry describes, to follow the name of the file; None if it
+        does not.
+    """
+
+    sha256: str
+    difference: str | None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ MRSF           0.78
 """
 
 from tamis.evaluation.candidates import Candidate, with_baselines
-from tamis.evaluation.preparation import OwnTable
+from tamis.evaluation.own_table import OwnTable
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Estimate, Record, Results
 from tamis.evaluation.runs import evaluate, selection_tasks

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +10,13 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from tamis import registry
-from tamis.base import Selector
+from tamis.evaluation.fingerprints import (
+    class_description,
+    description,
+    digest,
+    is_plain,
+    json_value,
+)
 from tamis.evaluation.protocol import Scaling
 
 __all__ = ["ALL_FEATURES", "RANDOM", "Candidate", "with_baselines"]
@@ -33,15 +38,18 @@ class Candidate:
     method : str
         Its name in the registry, or "all_features".
     parameters : mapping
-        Fixed ones. The value "n_classes" stands for the number of classes of the set at hand,
-        which most papers give to their methods.
+        Fixed ones, graphs and other arrays among them. The value "n_classes" stands for the number
+        of classes of the set at hand, which most papers give to their methods.
     grid : mapping
         Parameters to choose from when the protocol tunes: all combinations are tried.
     scaling : str or None
         Scaling for the fit, where the method needs another than the protocol's; judging is always
         on the protocol's.
-    selector : Selector or None
-        An estimator of your own, instead of a registered one; `method` is then only its name.
+    selector : estimator or None
+        One of your own, instead of a registered one; `method` is then only its name. A tamis
+        :class:`Selector`, or any estimator of scikit-learn's kind that tells its columns by
+        `get_support`, once `n_features_to_select` is set, or by `scores_`, larger ones being
+        better.
     """
 
     label: str
@@ -49,17 +57,30 @@ class Candidate:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     scaling: Scaling | None = None
-    selector: Selector | None = None
+    selector: Any = None
 
     def __post_init__(self) -> None:
-        if self.method != ALL_FEATURES and self.selector is None:
-            known = registry.get(self.method).selector().get_params()
-            for name in (*self.parameters, *self.grid):
-                if name not in known:
-                    raise ValueError(
-                        f"{self.label}: {self.method} has no parameter {name!r}; it has "
-                        f"{', '.join(sorted(known))}."
-                    )
+        if self.selector is not None:
+            if isinstance(self.selector, type) or not all(
+                hasattr(self.selector, name) for name in ("fit", "get_params", "set_params")
+            ):
+                raise TypeError(
+                    f"{self.label}: selector={self.selector!r} is no estimator; give an instance "
+                    "of a tamis Selector, or of a scikit-learn selector."
+                )
+        elif self.method == ALL_FEATURES:
+            return
+        known = self._model().get_params(deep=False)
+        who = self.method if self.selector is None else type(self.selector).__name__
+        for name in (*self.parameters, *self.grid):
+            if name not in known:
+                raise ValueError(
+                    f"{self.label}: {who} has no parameter {name!r}; it has "
+                    f"{', '.join(sorted(known))}."
+                )
+
+    def _model(self) -> Any:
+        return self.selector if self.selector is not None else registry.get(self.method).selector()
 
     def settings(self, tuned: bool) -> Iterator[dict[str, Any]]:
         """Every combination of parameters to try; only the fixed ones if not `tuned`."""
@@ -71,18 +92,31 @@ class Candidate:
                 for name, value in {**self.parameters, **combination}.items()
             }
 
-    def fingerprint(self, setting: Mapping[str, Any], table: str) -> str:
-        """Of all that a run hangs on: the table, the scaling, every parameter, default or not."""
-        parameters: Mapping[str, Any] = {}
-        if self.method != ALL_FEATURES:
-            parameters = self.make(setting, n_classes=1, seed=0).get_params()
-        told = repr((table, self.scaling, sorted(parameters.items())))
-        return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
+    def key_parameters(self, setting: Mapping[str, Any]) -> dict[str, Any]:
+        """A setting as JSON has it; arrays and other objects are told by their contents."""
+        return {name: json_value(value) for name, value in setting.items()}
 
-    def make(self, setting: Mapping[str, Any], n_classes: int, seed: int) -> Selector:
+    def fingerprint(self, setting: Mapping[str, Any], table: str) -> str:
+        """Of all that a run hangs on: the table, the scaling, every parameter, default or not.
+
+        Of a selector of your own, its code too.
+        """
+        if self.method == ALL_FEATURES:
+            return digest(table, self.scaling, [])
+        model = self.make(setting, n_classes=1, seed=0)
+        parameters = sorted(model.get_params().items())
+        if self.selector is None and all(is_plain(value) for _, value in parameters):
+            return digest(table, self.scaling, parameters)
+        told = [(name, description(value)) for name, value in parameters]
+        return digest(table, self.scaling, told, class_description(type(model)))
+
+    def make(self, setting: Mapping[str, Any], n_classes: int, seed: int) -> Any:
         """The unfitted selector."""
-        model = self.selector if self.selector is not None else registry.get(self.method).selector()
-        values = {k: n_classes if v == N_CLASSES else v for k, v in setting.items()}
+        model = self._model()
+        values = {
+            name: n_classes if isinstance(value, str) and value == N_CLASSES else value
+            for name, value in setting.items()
+        }
         if "random_state" in model.get_params():
             values.setdefault("random_state", seed)
         return model.__class__(**{**model.get_params(deep=False), **values})

@@ -108,10 +108,9 @@ class Journal:
         header, records, made_with = _parse(lines, self.path)
         expected = json.loads(json.dumps(first))
         if header != expected:
-            name = next(k for k in {**header, **expected} if header.get(k) != expected.get(k))
             raise SweepError(
-                f"{self.path} holds results made with {name}={header.get(name)!r}, not "
-                f"{expected.get(name)!r}; give another output, or discard them (--fresh)."
+                f"{self.path} holds results made with {_difference(header, expected)}; give "
+                "another output, or discard them (fresh=True)."
             )
         # What follows the last line break was cut off by a kill: that run is made again.
         os.truncate(self.path, sum(len(line) + 1 for line in lines))
@@ -159,13 +158,45 @@ def _parse(
             elif "made_with" in entry:
                 made_with = dict(entry["made_with"])
             else:
-                fields = ("key", "rows", "seconds", "error", "fingerprint")
-                record = Record(**{name: entry[name] for name in fields}, made_with=made_with)
+                record = _record(entry, made_with)
                 records.pop(identity(record.key), None)
                 records[identity(record.key)] = record
-        except (ValueError, KeyError, TypeError) as failure:
+        except (ValueError, KeyError, TypeError, AttributeError) as failure:
+            advice = "give another output, or discard the file (fresh=True)"
+            if number > 1:
+                advice = f"delete the line to have its run made again, {advice}"
             raise SweepError(
-                f"line {number} of {path} is not a result; give another output, or discard the "
-                "file (--fresh)."
+                f"line {number} of {path} is not a result{_lack(failure)}; {advice}."
             ) from failure
     return header, records, made_with
+
+
+def _record(entry: Mapping[str, Any], made_with: dict[str, str]) -> Record:
+    """A record of which everything is there that tables are made of."""
+    fields = ("key", "rows", "seconds", "error", "fingerprint")
+    record = Record(**{name: entry[name] for name in fields}, made_with=made_with)
+    record.seconds.items()
+    if "set" in record.key and "label" in record.key:
+        record.key["parameters"].items()
+        for row in record.rows:
+            row["n_features"], row["measure"]
+            if not isinstance(row["values"], list):
+                raise TypeError("values are a list")
+    return record
+
+
+def _lack(failure: Exception) -> str:
+    return f" (it lacks {failure})" if isinstance(failure, KeyError) else ""
+
+
+def _difference(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """The fields that differ, with their values: "seed=0, not 1"."""
+    told = []
+    for name in {**found, **expected}:
+        one, other = found.get(name), expected.get(name)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            if one != other:
+                told.append(_difference(one, other))
+        elif one != other:
+            told.append(f"{name}={one!r}, not {other!r}")
+    return ", and ".join(told)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -17,13 +19,14 @@ from tamis import datasets
 from tamis._neighbor_memory import fingerprint
 from tamis._typing import IntArray, Matrix
 from tamis.clustering import normalized_cut
+from tamis.evaluation.own_table import OwnTable
 from tamis.evaluation.protocol import Scaling
 from tamis.graphs import neighbor_graph
 
 __all__ = [
     "Data",
-    "OwnTable",
     "contents_name",
+    "differences",
     "drawn_samples",
     "prepared",
     "reference_clusters",
@@ -32,43 +35,43 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class OwnTable:
-    """A table that is not in the registry.
-
-    Attributes
-    ----------
-    name : str
-    X : {ndarray, sparse} of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,) or None
-        Labels to judge by. Without them selections are judged by their agreement with a
-        clustering of all features.
-    n_clusters : int
-        Clusters to look for where there are no labels.
-    """
-
-    name: str
-    X: Matrix
-    y: NDArray[Any] | None = None
-    n_clusters: int = 5
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes, or of clusters to look for."""
-        return self.n_clusters if self.y is None else len(np.unique(np.asarray(self.y)))
-
-
 Data = str | datasets.Dataset | OwnTable
 
 
 def contents_name(data: Data) -> str:
-    """What a table holds, in a few letters: by the registry, or by its bytes."""
+    """What a table holds, in a few letters: of a set by name, the checksum of the copy at hand.
+
+    A set that is not at hand, or cannot be read, has the name of the registry's copy: that is what
+    a download gives, or nothing.
+    """
     if isinstance(data, str):
-        known = datasets.entry(data)
-        return known.sha256 or known.name
+        try:
+            copy = datasets.copy_at_hand(data)
+        except datasets.DatasetError:
+            known = datasets.entry(data)
+            return known.sha256 or known.name
+        if copy.difference:
+            warnings.warn(
+                f"the copy of {data!r} at hand {copy.difference}; results may not compare with "
+                "others'.",
+                datasets.DatasetWarning,
+                stacklevel=2,
+            )
+        return copy.sha256
     if isinstance(data, datasets.Dataset):
         return f"{fingerprint(data.X)} {_label_name(data.y)}"
     return f"{fingerprint(data.X)} {_label_name(data.y)} {data.n_clusters}"
+
+
+def differences(names: Iterable[str]) -> dict[str, str]:
+    """Those of the sets whose copy at hand is not the registry's, each with how it differs."""
+    found = {}
+    for name in names:
+        with suppress(datasets.DatasetError):  # what cannot be read is told by the runs that fail
+            difference = datasets.copy_at_hand(name).difference
+            if difference:
+                found[name] = difference
+    return found
 
 
 def _label_name(y: NDArray[Any] | None) -> str:
@@ -108,15 +111,23 @@ def prepared(
 ) -> tuple[Matrix, IntArray | None]:
     """The table and its labels, as codes from 0. Registered sets are kept for the next call."""
     if isinstance(data, str):
-        return _prepared_by_name(data, scaling, max_samples, seed)
+        return _prepared_by_name(data, datasets.origin(data), scaling, max_samples, seed)
     return _prepare(data, scaling, max_samples, seed)
 
 
 @lru_cache(maxsize=2)  # one to fit on, one to judge on
 def _prepared_by_name(
-    name: str, scaling: Scaling, max_samples: int | None, seed: int
+    name: str,
+    origin: datasets.Origin | None,
+    scaling: Scaling,
+    max_samples: int | None,
+    seed: int,
 ) -> tuple[Matrix, IntArray | None]:
-    return _prepare(datasets.load(name), scaling, max_samples, seed)
+    with warnings.catch_warnings():
+        # That a copy is not the registry's was told when the run was planned: see contents_name.
+        warnings.simplefilter("ignore", datasets.DatasetWarning)
+        table = datasets.load(name)
+    return _prepare(table, scaling, max_samples, seed)
 
 
 def _prepare(
@@ -126,7 +137,7 @@ def _prepare(
     X = data.X if isinstance(rows, slice) else data.X[rows]
     y = None
     if data.y is not None:
-        y = np.unique(np.asarray(data.y)[rows], return_inverse=True)[1].ravel()
+        y = np.unique(data.y[rows], return_inverse=True)[1].ravel()
     return scaled(X, scaling), y
 
 

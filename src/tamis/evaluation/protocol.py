@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, get_args
@@ -32,6 +33,20 @@ _TUNING_WORDS = {
         "of the labels nothing else is seen before judging"
     ),
 }
+
+
+# The least that each may be.
+_WHOLE_NUMBERS = {
+    "n_init": 1,
+    "n_repeats": 1,
+    "n_random": 1,
+    "max_features": 1,
+    "max_samples": 1,
+    "n_folds": 2,
+    "seed": 0,
+}
+_MAY_BE_NONE = ("max_features", "max_samples")
+_MOST_SEEDS = 2**32  # of numpy's generators
 
 
 @dataclass(frozen=True)
@@ -97,8 +112,9 @@ class Protocol:
             value = getattr(self, name)
             if isinstance(value, str | Real):
                 raise ValueError(f"{name}={value!r} must be a tuple, such as ({value!r},).")
-            plain = tuple(v.item() if isinstance(v, np.generic) else v for v in value)
-            object.__setattr__(self, name, plain)
+            if not isinstance(value, Iterable):
+                raise ValueError(f"{name}={value!r} must be a tuple.")
+            object.__setattr__(self, name, tuple(map(_plain, value)))
         if self.tuning == "agreement" and not self.clusterers:
             raise ValueError("tuning='agreement' compares clusterings; clusterers is empty.")
         for name, choices in (
@@ -109,21 +125,31 @@ class Protocol:
             ("tuning", Tuning),
         ):
             value = getattr(self, name)
-            for one in value if isinstance(value, tuple) else (value,):
-                if one not in get_args(choices):
+            several = name in ("clusterers", "classifiers")
+            for one in value if several else (value,):
+                if not isinstance(one, str) or one not in get_args(choices):
                     known = ", ".join(map(repr, get_args(choices)))
                     raise ValueError(f"{name}={value!r}: {one!r} is unknown; use {known}.")
-        for name in ("n_init", "n_repeats", "n_random", "max_features", "max_samples"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name}={value} must be at least 1.")
-        if self.n_folds < 2:
-            raise ValueError(f"n_folds={self.n_folds} must be at least 2.")
+        for name, least in _WHOLE_NUMBERS.items():
+            value = _plain(getattr(self, name))
+            if value is None and name in _MAY_BE_NONE:
+                continue
+            if type(value) is not int:
+                other = " or None" if name in _MAY_BE_NONE else ""
+                raise ValueError(f"{name}={value!r} must be a whole number{other}.")
+            if value < least:
+                raise ValueError(f"{name}={value} must be at least {least}.")
+            object.__setattr__(self, name, value)
+        if self.seed + max(self.n_repeats, self.n_random) > _MOST_SEEDS:
+            raise ValueError(
+                f"seed={self.seed} is too large: the seeds of all repeats must be below 2**32."
+            )
         if not self.n_features:
             raise ValueError("n_features is empty; give at least one number of features.")
         for number in self.n_features:
-            whole = isinstance(number, int)
-            if (whole and number < 1) or (not whole and not 0 < number <= 1):
+            whole = type(number) is int
+            fraction = type(number) is float and 0 < number <= 1
+            if not fraction and not (whole and number >= 1):
                 raise ValueError(
                     f"n_features holds {number}; use whole numbers from 1, or fractions in (0, 1]."
                 )
@@ -170,3 +196,8 @@ class Protocol:
             name: list(value) if isinstance(value, tuple) else value
             for name, value in dataclasses.asdict(self).items()
         }
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy's as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tamis._typing import BoolArray, IntArray, Matrix
+from tamis.base import Selector
 from tamis.evaluation.candidates import ALL_FEATURES, Candidate, with_baselines
 from tamis.evaluation.judging import classification_values, clustering_values
 from tamis.evaluation.preparation import Data, contents_name, prepared, reference_clusters
@@ -47,7 +48,7 @@ def selection_tasks(
                 "set": data if isinstance(data, str) else data.name,
                 "label": candidate.label,
                 "method": candidate.method,
-                "parameters": setting,
+                "parameters": candidate.key_parameters(setting),
             },
             function=run_selection,
             arguments={
@@ -73,6 +74,7 @@ def evaluate(
     n_jobs: int = 1,
     progress: bool = False,
     time_limit: float | None = None,
+    fresh: bool = False,
 ) -> Results:
     """Compare methods on sets: make the tasks and run them.
 
@@ -85,7 +87,7 @@ def evaluate(
         None takes the defaults of :class:`Protocol`.
     path : Path or None, default=None
         A file to which results are appended as they come; a second call goes on from it.
-    n_jobs, progress, time_limit
+    n_jobs, progress, time_limit, fresh
         As in :func:`sweep`.
 
     Returns
@@ -101,6 +103,7 @@ def evaluate(
         n_jobs=n_jobs,
         progress=progress,
         time_limit=time_limit,
+        fresh=fresh,
     )
     failed = [record for record in results.records if record.error is not None]
     if failed:
@@ -180,12 +183,43 @@ class _Rankings:
     def selected(self, count: int, seed: int) -> BoolArray:
         """The mask of the best `count` features."""
         model = self._candidate.make(self._setting, self._n_classes, seed)
-        number = count if model._count_is_fitted else None
+        counted = "n_features_to_select" in model.get_params(deep=False)
+        # Of a selector of tamis one fit ranks all features, unless it says otherwise.
+        refitted = model._count_is_fitted if isinstance(model, Selector) else counted
+        number = count if refitted else None
         if (number, seed) not in self._known:
             if number is not None:
                 model.set_params(n_features_to_select=number)
             with warnings.catch_warnings(), part("fit"):
                 # Of a method that stops early the last iterate is judged, as a user would get it.
                 warnings.simplefilter("ignore")
-                self._known[number, seed] = model.fit(self._X).ranking_
+                model.fit(self._X)
+            self._known[number, seed] = _ranking(model, number, self._X.shape[1])
         return self._known[number, seed] <= count
+
+
+def _ranking(model: Any, number: int | None, n_features: int) -> IntArray:
+    """Places of the features, 1 the best; where a selector tells no order, those it keeps are 1."""
+    if isinstance(model, Selector):
+        return model.ranking_
+    name = type(model).__name__
+    if number is None:
+        scores = getattr(model, "scores_", None)
+        if scores is None or np.shape(scores) != (n_features,):
+            raise TypeError(
+                f"{name} has no parameter n_features_to_select and no scores_ to rank features by; "
+                "a tamis Selector, or a scikit-learn selector with one of these, is required."
+            )
+        ranking = np.empty(n_features, dtype=np.intp)
+        best_first = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
+        ranking[best_first] = np.arange(1, n_features + 1)
+        return ranking
+    if not hasattr(model, "get_support"):
+        raise TypeError(
+            f"{name} has no get_support, which tells what it keeps; a tamis Selector, "
+            "or a scikit-learn selector, is required."
+        )
+    kept = np.asarray(model.get_support(), dtype=bool)
+    if kept.sum() != number:
+        raise ValueError(f"{name} keeps {kept.sum()} features where {number} were asked for.")
+    return np.where(kept, 1, n_features + 1)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from threadpoolctl import threadpool_limits
 
@@ -155,7 +155,9 @@ def _runs(
         )
         work = (delayed(_run)(t, folder, time_limit, os.getpid()) for t in list(missing.values()))
         try:
-            for record in parallel(work):
+            with _interrupts_held():  # the workers start here
+                records = parallel(work)
+            for record in records:
                 del missing[identity(record.key)]
                 yield record
         except BrokenProcessPool:
@@ -165,11 +167,34 @@ def _runs(
                 yield _run_alone(missing.pop(name), folder, time_limit)
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Keep an interrupt of the keyboard until later; processes started meanwhile never see one.
+
+    The sweep ends its workers when it is interrupted: they need not be told twice, nor tell it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Workers come with this helper of theirs, whose start lets interrupts through again.
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _run_alone(task: Task, folder: Path, time_limit: float | None) -> Record:
     """One task in a process of its own, whose death is recorded."""
-    executor = get_reusable_executor(max_workers=1, kill_workers=True)
+    # Not the pool that joblib keeps: what it finds there next must be its own.
     try:
-        record: Record = executor.submit(_run, task, folder, time_limit, os.getpid()).result()
+        with ProcessPoolExecutor(max_workers=1) as executor:
+            with _interrupts_held():
+                future = executor.submit(_run, task, folder, time_limit, os.getpid())
+            record: Record = future.result()
     except BrokenProcessPool:
         error = "WorkerDied: the process was ended by the system; is there too little memory?"
         return Record(dict(task.key), [], {}, error, task.fingerprint)

@@ -27,8 +27,9 @@ __all__ = [
     "summary",
 ]
 
-Verdict = Literal["reproduced", "better", "lower", "no data", "–"]
+Verdict = Literal["reproduced", "better", "lower", "no data", "–", "failed"]
 
+# Those that a summary always counts; failures only where there are any.
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "better", "lower", "no data", "–")
 _STYLES: Mapping[str, str] = {
     "reproduced": "green",
@@ -36,6 +37,7 @@ _STYLES: Mapping[str, str] = {
     "lower": "yellow",
     "no data": "dim",
     "–": "dim",
+    "failed": "bold red",
 }
 
 
@@ -46,7 +48,7 @@ class Cell:
     Attributes
     ----------
     ours : Estimate or None
-        What we measured; None if the set is not at hand.
+        What we measured; None if the set is not at hand, or if the runs failed.
     paper : float or None
         What the paper prints, in the unit of ours; None if it prints nothing.
     paper_sd : float or None
@@ -57,6 +59,8 @@ class Cell:
         False for a cost, such as an error rate.
     dataset : str
         The set that the figure is of, by its registered name; "" if it is of several.
+    failed : bool
+        Whether there is no figure of ours because runs failed.
     """
 
     ours: Estimate | None = None
@@ -65,6 +69,7 @@ class Cell:
     resolution: float = 0.0
     larger_is_better: bool = True
     dataset: str = ""
+    failed: bool = False
 
     @property
     def tolerance(self) -> float:
@@ -77,9 +82,12 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """How our figure compares: reproduced, better, lower, no data, or – (nothing printed)."""
+        """How our figure compares: reproduced, better, lower, or – (nothing printed).
+
+        Without a figure of ours: failed, or no data.
+        """
         if self.ours is None:
-            return "no data"
+            return "failed" if self.failed else "no data"
         if self.paper is None:
             return "–"
         difference = float(self.ours.mean) - self.paper
@@ -165,6 +173,30 @@ class PaperTable:
         rows = [row for row in self.rows if any(row == place[0] for place in wanted)]
         columns = [name for name in self.columns if any(name == place[1] for place in wanted)]
         return replace(self, rows=rows, columns=columns, cells=wanted)
+
+    def with_failures(
+        self, failed: Mapping[str, Collection[str]], finished: Mapping[str, Collection[str]]
+    ) -> PaperTable:
+        """The table with its gaps told apart: runs that failed, and what was never measured.
+
+        Parameters
+        ----------
+        failed, finished : mapping
+            Of each set the labels of runs that failed, and of those that did not. A gap in a row
+            or column of a method that has finished runs on the set is no failure: it was not
+            measured there.
+        """
+
+        def is_failed(place: tuple[str, str], cell: Cell) -> bool:
+            if cell.ours is not None or not failed.get(cell.dataset):
+                return False
+            return not set(place) & set(finished.get(cell.dataset, ()))
+
+        cells = {
+            place: replace(cell, failed=True) if is_failed(place, cell) else cell
+            for place, cell in self.cells.items()
+        }
+        return replace(self, cells=cells)
 
     def text(self) -> str:
         """Aligned plain text: ours, the paper's and the verdict below one another."""
@@ -258,7 +290,7 @@ class _Judged(Protocol):
 
 
 def summary(tables: Iterable[_Judged]) -> Counter[str]:
-    """Verdicts of several tables together, every kind present even when never given."""
+    """Verdicts of several tables together; but for failures every kind is there, if only as 0."""
     total: Counter[str] = Counter(dict.fromkeys(VERDICTS, 0))
     for table in tables:
         total.update(table.verdicts)

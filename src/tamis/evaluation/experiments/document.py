@@ -23,6 +23,7 @@ _LEGEND = (
     "deviations, or than the paper's rounding), better, lower, no data, or – where the paper has "
     "no figure."
 )
+_FAILED = "Failed: there is no figure because runs failed; they are named below."
 _WIDTH = 100
 
 
@@ -43,6 +44,8 @@ class Document:
         The sets that were run.
     absent : mapping
         The sets that were not at hand, each with what to do.
+    differing : mapping
+        The sets whose copy at hand is not the registry's, each with how it differs.
     failures : tuple
         Key and error of every run that failed.
     too_long : tuple
@@ -58,6 +61,7 @@ class Document:
     figures: tuple[Path, ...]
     at_hand: tuple[str, ...]
     absent: Mapping[str, str]
+    differing: Mapping[str, str]
     failures: tuple[tuple[Mapping[str, Any], str | None], ...]
     too_long: tuple[tuple[Mapping[str, Any], str | None], ...]
     made_with: tuple[Mapping[str, str], ...]
@@ -102,6 +106,7 @@ class Document:
             "made_with": [dict(made) for made in self.made_with],
             "sets": list(self.at_hand),
             "absent": dict(self.absent),
+            **({"differing": dict(self.differing)} if self.differing else {}),
             **{
                 kind: [{"key": dict(key), "error": error} for key, error in runs]
                 for kind, runs in (("failures", self.failures), ("too_long", self.too_long))
@@ -121,7 +126,10 @@ class Document:
         return any(isinstance(table, PaperTable) for table in self.tables)
 
     def _legend(self) -> list[str]:
-        return [_LEGEND, f"Verdicts: {self._verdict_words()}."] if self._judged else []
+        if not self._judged:
+            return []
+        failed = [_FAILED] if self.verdicts["failed"] else []
+        return [_LEGEND, *failed, f"Verdicts: {self._verdict_words()}."]
 
     def _verdict_words(self) -> str:
         words = {"–": "without a figure of the paper"}
@@ -130,8 +138,13 @@ class Document:
         )
 
     def _gaps(self) -> list[str]:
-        """What is missing and why."""
+        """What is missing or otherwise than it should be, and why."""
         gaps = [f"Not at hand: {name} ({advice})" for name, advice in self.absent.items()]
+        gaps += [
+            f"Not the registry's copy: {name} {difference}; its figures may not compare with "
+            "others'."
+            for name, difference in self.differing.items()
+        ]
         for word, runs in (("Failed", self.failures), ("Not finished", self.too_long)):
             for key, error in runs:
                 what = ", ".join(
@@ -145,7 +158,10 @@ class Document:
         made = (
             ", ".join(f"{name} {value}" for name, value in some.items()) for some in self.made_with
         )
-        return [f"Protocol: {self.protocol.describe()}.", f"Made with {'; and with '.join(made)}."]
+        made_with = (
+            f"Made with {'; and with '.join(made)}." if self.made_with else "Nothing was run."
+        )
+        return [f"Protocol: {self.protocol.describe()}.", made_with]
 
 
 def _fill(text: str) -> str:

@@ -17,6 +17,7 @@ from tamis.evaluation.experiments.margin_runs import (
     N_RELEVANT,
     NOISY_SET,
     SETTINGS,
+    margin_fingerprint,
     run_clusterings,
     run_saliencies,
     run_unseen,
@@ -147,6 +148,7 @@ def _saliency_tasks(protocol: Protocol) -> list[Task]:
             _key(NOISY_SET, label, method, {"n_clusters": n_clusters}),
             run_saliencies,
             {"data": NOISY_SET, "method": method, "n_clusters": n_clusters, "protocol": protocol},
+            margin_fingerprint(NOISY_SET, method),
         )
         for label, (method, n_clusters) in SALIENCY_LABELS.items()
     ]
@@ -168,12 +170,14 @@ def _clustering_tasks(name: str, protocol: Protocol) -> list[Task]:
             _key(name, label, method, parameters),
             run_clusterings,
             {"data": name, "method": method, "parameters": parameters, "protocol": judged},
+            margin_fingerprint(name, method),
         )
         for label, method, parameters, judged in runs
     ]
     if CASES[name].subset is not None:
         arguments = {"data": name, "parameters": SETTINGS, "protocol": protocol}
-        found.append(Task(_key(name, UNSEEN, "m3fs", SETTINGS), run_unseen, arguments))
+        key = _key(name, UNSEEN, "m3fs", SETTINGS)
+        found.append(Task(key, run_unseen, arguments, margin_fingerprint(name, "m3fs")))
     return found
 
 

@@ -17,7 +17,8 @@ from tamis import FSGMM, M3FS, LaplacianScore, RandomSubset
 from tamis._typing import IntArray, Matrix
 from tamis.clustering import MaximumMarginClustering, kmeans
 from tamis.columns import variances
-from tamis.evaluation.preparation import prepared
+from tamis.evaluation.fingerprints import digest
+from tamis.evaluation.preparation import contents_name, prepared
 from tamis.evaluation.protocol import Protocol, Scaling
 from tamis.evaluation.seeds import run_seeds
 from tamis.metrics import clustering_accuracy, rand_index
@@ -30,6 +31,7 @@ __all__ = [
     "SALIENCIES",
     "SETTINGS",
     "Case",
+    "margin_fingerprint",
     "run_clusterings",
     "run_saliencies",
     "run_unseen",
@@ -165,6 +167,23 @@ CLUSTERINGS: Mapping[str, Callable[..., Clusterer]] = {
     "m3fs": _margin_selection,
 }
 _ON_ALL_FEATURES = ("all_features", "margin")
+# What each method is made of, whose defaults are in force where no parameter is given.
+_ESTIMATORS: Mapping[str, tuple[type, ...]] = {
+    "all_features": (),
+    "random_subset": (RandomSubset,),
+    "laplacian_score": (LaplacianScore,),
+    "laplacian_score+kmeans": (LaplacianScore,),
+    "laplacian_score+margin": (LaplacianScore, MaximumMarginClustering),
+    "fsgmm": (FSGMM,),
+    "margin": (MaximumMarginClustering,),
+    "m3fs": (M3FS,),
+}
+
+
+def margin_fingerprint(data: str, method: str) -> str:
+    """Of what a run hangs on besides its key: the table, its case, the defaults in force."""
+    defaults = [sorted(estimator().get_params().items()) for estimator in _ESTIMATORS[method]]
+    return digest(contents_name(data), CASES.get(data), defaults)
 
 
 # ------------------------------------------------------------------------------------------------

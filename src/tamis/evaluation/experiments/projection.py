@@ -13,7 +13,7 @@ from sklearn.metrics import silhouette_score
 from tamis._typing import FloatArray
 from tamis.evaluation.candidates import ALL_FEATURES, Candidate, with_baselines
 from tamis.evaluation.figures import save
-from tamis.evaluation.preparation import prepared
+from tamis.evaluation.preparation import contents_name, prepared
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Estimate, Results
 from tamis.evaluation.sweep import Task
@@ -38,13 +38,14 @@ def projection_tasks(
     name: str, candidates: Sequence[Candidate], n_features: int, protocol: Protocol
 ) -> list[Task]:
     """A task for every candidate, the baselines among them, and every setting of its parameters."""
+    contents = contents_name(name)
     return [
         Task(
             key={
                 "set": name,
                 "label": projection_label(candidate.label),
                 "method": candidate.method,
-                "parameters": setting,
+                "parameters": candidate.key_parameters(setting),
             },
             function=run_projection,
             arguments={
@@ -54,6 +55,7 @@ def projection_tasks(
                 "n_features": n_features,
                 "protocol": protocol,
             },
+            fingerprint=candidate.fingerprint(setting, f"{contents} {n_features}"),
         )
         for candidate in with_baselines(candidates)
         for setting in candidate.settings(tuned=protocol.tuning != "defaults")

@@ -15,6 +15,8 @@ from tamis._files import write_atomically
 from tamis.evaluation.experiments.base import Experiment, Outcome
 from tamis.evaluation.experiments.document import Document
 from tamis.evaluation.figures import require_matplotlib
+from tamis.evaluation.preparation import differences
+from tamis.evaluation.results import Results
 from tamis.evaluation.sweep import sweep
 
 __all__ = ["find", "names", "run"]
@@ -113,7 +115,11 @@ def run(
         time_limit=experiment.time_limit,
         fresh=fresh,
     )
-    tables = [table.restricted(wanted) for table in experiment.tables(results)]
+    failed, finished = (_labels(results, error) for error in (True, False))
+    tables = [
+        table.with_failures(failed, finished).restricted(wanted)
+        for table in experiment.tables(results)
+    ]
     document = Document(
         experiment=experiment,
         quick=quick,
@@ -122,6 +128,7 @@ def run(
         figures=tuple(experiment.figures(results, folder)),
         at_hand=tuple(at_hand),
         absent={dataset: _advice(dataset) for dataset in wanted if dataset not in present},
+        differing=differences(at_hand),
         failures=tuple(
             (dict(record.key), record.error)
             for record in results.records
@@ -164,6 +171,15 @@ def _wanted(experiment: Experiment, quick: bool, sets: Sequence[str] | None) -> 
             f"{', '.join(experiment.sets)}."
         )
     return tuple(dataset for dataset in experiment.sets if dataset in chosen)
+
+
+def _labels(results: Results, error: bool) -> dict[str, set[str]]:
+    """Labels by set: of runs that failed, or of those that did not."""
+    found: dict[str, set[str]] = {}
+    for record in results.records:
+        if (record.error is not None) == error and "set" in record.key:
+            found.setdefault(record.key["set"], set()).add(str(record.key.get("label")))
+    return found
 
 
 def _advice(dataset: str) -> str:

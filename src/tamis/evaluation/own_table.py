@@ -1,0 +1,109 @@
+"""A table of your own, as a comparison takes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
+
+from tamis._typing import Matrix
+from tamis.base import refuse_text_columns, refuse_unusable_values
+from tamis.columns import canonical_csr, extent
+
+__all__ = ["OwnTable"]
+
+
+@dataclass(frozen=True)
+class OwnTable:
+    """A table that is not in the registry.
+
+    Attributes
+    ----------
+    name : str
+    X : {array-like, sparse, pandas or polars frame} of shape (n_samples, n_features)
+        Kept as an array, or as a sparse one.
+    y : array-like of shape (n_samples,) or None
+        Labels to judge by, none of them missing. Without them selections are judged by their
+        agreement with a clustering of all features.
+    n_clusters : int
+        Clusters to look for where there are no labels.
+    """
+
+    name: str
+    X: Matrix
+    y: NDArray[Any] | None = None
+    n_clusters: int = 5
+
+    def __post_init__(self) -> None:
+        try:
+            X = _table(self.X)
+            object.__setattr__(self, "X", X)
+            if self.y is not None:
+                object.__setattr__(self, "y", _labels(self.y, X.shape[0]))
+        except ValueError as error:
+            raise ValueError(f"the table {self.name!r}: {error}") from None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, or of clusters to look for."""
+        return self.n_clusters if self.y is None else len(np.unique(self.y))
+
+
+def _table(X: Any) -> Matrix:
+    """The values, all of them numbers that can be judged; a refusal names the columns."""
+    names = None
+    if nw.dependencies.is_into_dataframe(X):
+        names = nw.from_native(X, eager_only=True).columns
+    elif not sp.issparse(X):
+        X = _plain_array(X)
+    refuse_text_columns(X)
+    # Sums run in the order of memory: one order for all, so that their last digits are the same.
+    table = check_array(
+        X, accept_sparse=("csr", "csc"), dtype="numeric", order="C", ensure_all_finite=False
+    )
+    values = canonical_csr(table) if sp.issparse(table) else table
+    refuse_unusable_values(*extent(values), names)
+    return table
+
+
+def _plain_array(X: Any) -> NDArray[Any]:
+    try:
+        values = np.asarray(X)
+    except ValueError:
+        raise ValueError("the rows of X have different lengths.") from None
+    if values.ndim != 2:
+        raise ValueError(f"X has shape {values.shape} where samples × features is needed.")
+    return values
+
+
+def _labels(y: Any, n_samples: int) -> NDArray[Any]:
+    """The labels as an array; missing ones are no class of their own."""
+    if nw.dependencies.is_into_series(y):
+        y = nw.from_native(y, series_only=True).to_numpy()
+    # As objects first: of text and NaN together numpy would make the text "nan".
+    each = np.asarray(y, dtype=object)
+    if each.shape != (n_samples,):
+        raise ValueError(f"y has shape {each.shape}, but X has {n_samples} samples.")
+    missing = [place for place, label in enumerate(each) if _is_missing(label)]
+    if missing:
+        raise ValueError(
+            f"{len(missing)} of {n_samples} labels in y are missing, the first at {missing[0]}; "
+            "fill them in, leave out these samples, or give no labels."
+        )
+    if len({isinstance(label, str) for label in each}) > 1:
+        raise ValueError("y holds text and numbers; name all classes in one way.")
+    return np.asarray(y)
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None or (isinstance(label, str) and not label.strip()):
+        return True
+    try:
+        return bool(label != label)
+    except TypeError:  # pandas' NA answers neither yes nor no
+        return True
