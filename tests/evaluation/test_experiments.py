@@ -212,7 +212,7 @@ def test_to_take_too_long_is_no_failure(tmp_path: Path) -> None:
     assert run["key"]["label"] == "Max variance"
     assert "limit of 0.1 s" in run["error"]
     assert "Not finished: set=iris, label=Max variance" in outcome.text
-    assert "Failed" not in outcome.text
+    assert "Failed: set" not in outcome.text
 
 
 @pytest.mark.parametrize("name", experiments.names())

@@ -116,7 +116,7 @@ class LDAKM(ProjectedKMeans):
     ...     load_wine(as_frame=True).data
     ... )
     >>> LDAKM(n_features_to_select=3, n_clusters=3, random_state=0).fit(X).get_feature_names_out()
-    array(['alcohol', 'color_intensity', 'proline'], dtype=object)
+    array(['alcohol', 'flavanoids', 'proline'], dtype=object)
     """
 
     def __init__(

@@ -48,7 +48,7 @@ class TRACK(ProjectedKMeans):
     gamma : float, default=0.001
         γ, the weight of the penalty. Under WᵀW = I it cannot empty W: a large γ leaves as many
         rows as columns.
-    ridge : float, default=0.1
+    ridge : float, default=1.0
         Added to the diagonal of both scatters, as a fraction of the mean scatter of a feature.
         Without it the ratio favours features that hardly vary.
     safeguard : bool, default=True
@@ -137,7 +137,7 @@ class TRACK(ProjectedKMeans):
         n_clusters: int = 5,
         n_components: int | Literal["paper"] | None = None,
         gamma: float = 0.001,
-        ridge: float = 0.1,
+        ridge: float = 1.0,
         safeguard: bool = True,
         n_init: int = 1,
         max_iter: int = 50,

@@ -23,7 +23,7 @@ _LEGEND = (
     "deviations, or than the paper's rounding), better, lower, no data, or – where the paper has "
     "no figure."
 )
-_FAILED = "Failed: there is no figure because runs failed; they are named below."
+_FAILED = "Failed: there is no figure because runs failed or took too long; they are named below."
 _WIDTH = 100
 
 
