@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import discriminant, factorisation, foundation, margin, spectral
+from benchmarks import discriminant, factorisation, foundation, margin, spectral, systems
 from benchmarks.case import Case
 from benchmarks.data import has_set
 from benchmarks.growth import growth_page
@@ -24,6 +24,7 @@ CASES = (
     *discriminant.CASES,
     *margin.CASES,
     *factorisation.CASES,
+    *systems.CASES,
 )
 PACKAGES = ("tamis", "numpy", "scipy", "scikit-learn", "skfeature-chappers")
 
