@@ -1,4 +1,4 @@
-"""Cases of the systems behind the methods: sparse products, and steps that forget light features."""
+"""Cases of the systems behind the methods: sparse products, steps that forget light features."""
 
 from __future__ import annotations
 
