@@ -52,10 +52,10 @@ def test_the_result_is_feasible_stationary_and_a_fixed_point(gamma, shape):
     model = LDAKM(n_clusters=4, gamma=gamma, tol=1e-12, max_inner=5000, random_state=0).fit(X)
     Z, W = normalised(X, np.sqrt(X.shape[1])), model.coef_
     total, within = scatters(Z, model.labels_)
-    eye = np.eye(len(total))
+    eye = model.ridge * np.eye(len(total))
     np.testing.assert_allclose(W.T @ (total + eye) @ W, np.eye(3), atol=1e-7)
     assert np.trace(W.T @ (within + eye) @ W) / 3 == pytest.approx(model.ratio_, abs=1e-9)
-    norms = np.sqrt(row_norms(W) ** 2 + 1e-10)
+    norms = np.sqrt(row_norms(W) ** 2 + 1e-10 / model.ridge)
     gradient = (within + eye) @ W + gamma * W / (2 * norms[:, None])
     along = gradient - (total + eye) @ W @ (W.T @ gradient)
     assert np.linalg.norm(along) < 1e-3 * np.linalg.norm(gradient)

@@ -6,7 +6,7 @@
 """
 
 from tamis.datasets.contents import checksum
-from tamis.datasets.loading import Origin, copy_at_hand, load, origin, present
+from tamis.datasets.loading import copy_at_hand, load, origin, present
 from tamis.datasets.records import (
     Copy,
     Dataset,
@@ -25,7 +25,6 @@ __all__ = [
     "DatasetWarning",
     "Download",
     "Entry",
-    "Origin",
     "Recipe",
     "checksum",
     "copy_at_hand",

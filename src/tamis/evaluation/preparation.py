@@ -19,6 +19,7 @@ from tamis import datasets
 from tamis._neighbor_memory import fingerprint
 from tamis._typing import IntArray, Matrix
 from tamis.clustering import normalized_cut
+from tamis.datasets.loading import Origin
 from tamis.evaluation.own_table import OwnTable
 from tamis.evaluation.protocol import Scaling
 from tamis.graphs import neighbor_graph
@@ -118,7 +119,7 @@ def prepared(
 @lru_cache(maxsize=2)  # one to fit on, one to judge on
 def _prepared_by_name(
     name: str,
-    origin: datasets.Origin | None,
+    origin: Origin | None,
     scaling: Scaling,
     max_samples: int | None,
     seed: int,
