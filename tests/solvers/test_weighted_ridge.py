@@ -14,6 +14,12 @@ from tamis.solvers.weighted_ridge import WeightedRidge
 FORMS = [np.asarray, sp.csr_array]
 
 
+@pytest.fixture(autouse=True)
+def _small_tables_count(monkeypatch):
+    """The tables here are smaller than those that a split pays for."""
+    monkeypatch.setattr(weighted_ridge, "SAMPLES_A_TARGET", 1)
+
+
 def problem(n_samples=40, n_features=300, n_heavy=12, light=1e-8):
     """A wide table, targets, and weights of which few are not negligible."""
     rng = np.random.default_rng(0)
@@ -91,6 +97,15 @@ def test_many_heavy_features_take_the_whole_system(n_heavy, monkeypatch):
     assert taken == []
     expected = by_definition(X, weights, Y)
     np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+
+
+def test_few_samples_take_the_whole_system(monkeypatch):
+    monkeypatch.setattr(weighted_ridge, "SAMPLES_A_TARGET", 14)  # 40 samples, three targets
+    taken = ways_taken(monkeypatch)
+    X, Y, weights = problem()
+    found = WeightedRidge(ScaledTable(X)).solve(weights, Y, np.zeros((300, 3)))
+    assert taken == []
+    np.testing.assert_allclose(found, by_definition(X, weights, Y), atol=1e-9)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -21,6 +21,8 @@ TAIL = 0.01
 # suffice, and rounding may keep the residual above the tolerance for good.
 RESIDUAL = 1e-13
 STEPS = 10
+# With fewer samples a target than this the whole system costs less than those products.
+SAMPLES_A_TARGET = 100
 
 
 class WeightedRidge:
@@ -62,14 +64,19 @@ class WeightedRidge:
             return self._by_products(e, Y, start)
         if self._gram is not None:
             return self._by_features(self._gram, e, Y)
-        heavy = self._heavy(e)
-        if len(heavy) <= min(self.X.shape[0], self.X.shape[1] // 4):
-            S = self._by_heavy_features(e, heavy, Y, start)
-        else:
-            K = self.X.gram_of_samples(e)
-            K.flat[:: len(K) + 1] += 1
-            S = scipy.linalg.cho_solve(scipy.linalg.cho_factor(K, overwrite_a=True), Y)
+        S = self._by_samples(e, Y, start)
         return e[:, None] * self.X.transposed_times(S)
+
+    def _by_samples(self, e: FloatArray, Y: FloatArray, start: FloatArray) -> FloatArray:
+        """``(I + X diag(e) Xᵀ)⁻¹Y``."""
+        n_samples, n_features = self.X.shape
+        if n_samples >= SAMPLES_A_TARGET * Y.shape[1]:
+            heavy = self._heavy(e)
+            if len(heavy) <= min(n_samples, n_features // 4):
+                return self._by_heavy_features(e, heavy, Y, start)
+        K = self.X.gram_of_samples(e)
+        K.flat[:: len(K) + 1] += 1
+        return scipy.linalg.cho_solve(scipy.linalg.cho_factor(K, overwrite_a=True), Y)
 
     def _by_features(self, gram: FloatArray, e: FloatArray, Y: FloatArray) -> FloatArray:
         # Scaled by e^½ on both sides, so that rows of any size keep their digits.
@@ -89,7 +96,7 @@ class WeightedRidge:
     def _by_heavy_features(
         self, e: FloatArray, heavy: IntArray, Y: FloatArray, start: FloatArray
     ) -> FloatArray:
-        """``(I + X diag(e) Xᵀ)⁻¹Y``, preconditioned by the same matrix of the heavy features.
+        """The same by conjugate gradients, preconditioned by the matrix of the heavy features.
 
         The quotient of the two has its eigenvalues between 1 and 1 + ``TAIL``.
         """
