@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis._repr_html import top_features
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import canonical_csr, describe_columns, extent
+from tamis.columns import canonical_csr, describe_columns, extent, share_of
 from tamis.graphs import Weights, check_affinity, neighbor_graph
 
 # Squares, and sums of squares, of larger numbers would overflow.
@@ -182,8 +182,7 @@ class Selector(SelectorMixin, BaseEstimator):
             return int(wanted)
         if not (isinstance(wanted, Real) and 0 < wanted <= 1):
             raise ValueError(f"n_features_to_select={wanted!r} as a fraction must be in (0, 1].")
-        # Rounded first: 0.29 * 100 is a little less than 29 in binary.
-        return max(1, int(round(wanted * n_features, 9)))
+        return share_of(wanted, n_features)
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "ranking_")

@@ -15,6 +15,12 @@ from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 BLOCK_SIZE = 1 << 18
 
 
+def share_of(fraction: float, n_columns: int) -> int:
+    """How many columns a fraction of them is: rounded down, but at least one."""
+    # Rounded first: 0.29 * 100 is a little less than 29 in binary.
+    return max(1, int(round(fraction * n_columns, 9)))
+
+
 def row_blocks(n_rows: int, row_length: int, *, block_size: int | None = None) -> Iterator[slice]:
     """Consecutive row slices of a table, each of about `block_size` numbers, or ``BLOCK_SIZE``."""
     step = max(1, (block_size or BLOCK_SIZE) // max(1, row_length))

@@ -35,6 +35,10 @@ def by_definition(X, weights, Y):
     return weights[:, None] * (X.T @ S)
 
 
+def solved(table, weights, Y, start):
+    return WeightedRidge(table).solve(weights, Y, table.transposed_times(Y), start)
+
+
 def ways_taken(monkeypatch):
     """Names of the methods that `WeightedRidge` goes through, as they are called."""
     taken = []
@@ -54,7 +58,7 @@ def ways_taken(monkeypatch):
 def test_few_heavy_features_alone_are_factorised(form, light, monkeypatch):
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem(light=light)
-    found = WeightedRidge(ScaledTable(form(X))).solve(weights, Y, np.zeros((300, 3)))
+    found = solved(ScaledTable(form(X)), weights, Y, np.zeros((300, 3)))
     assert taken == ["_by_heavy_features"]
     expected = by_definition(X, weights, Y)
     # Rows of light features, too, are right to many digits.
@@ -65,7 +69,7 @@ def test_few_heavy_features_alone_are_factorised(form, light, monkeypatch):
 def test_a_centred_table_is_solved_as_such(form, monkeypatch):
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem()
-    found = WeightedRidge(Centred(form(X + 3.0 * (X != 0)))).solve(weights, Y, np.ones((300, 3)))
+    found = solved(Centred(form(X + 3.0 * (X != 0))), weights, Y, np.ones((300, 3)))
     assert taken == ["_by_heavy_features"]
     shifted = X + 3.0 * (X != 0)
     expected = by_definition(shifted - shifted.mean(axis=0), weights, Y)
@@ -77,14 +81,14 @@ def test_the_start_does_not_matter(start):
     X, Y, weights = problem()
     expected = by_definition(X, weights, Y)
     first = {"zero": 0 * expected, "solution": expected, "far": expected + 100 * weights[:, None]}
-    found = WeightedRidge(ScaledTable(X)).solve(weights, Y, first[start])
+    found = solved(ScaledTable(X), weights, Y, first[start])
     np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
 
 
 def test_a_target_of_zeros_has_a_solution_of_zeros():
     X, Y, weights = problem()
     Y[:, 1] = 0
-    found = WeightedRidge(ScaledTable(X)).solve(weights, Y, np.zeros((300, 3)))
+    found = solved(ScaledTable(X), weights, Y, np.zeros((300, 3)))
     assert not found[:, 1].any()
     np.testing.assert_allclose(found, by_definition(X, weights, Y), atol=1e-9)
 
@@ -93,7 +97,7 @@ def test_a_target_of_zeros_has_a_solution_of_zeros():
 def test_many_heavy_features_take_the_whole_system(n_heavy, monkeypatch):
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem(n_heavy=n_heavy)
-    found = WeightedRidge(ScaledTable(X)).solve(weights, Y, np.zeros((300, 3)))
+    found = solved(ScaledTable(X), weights, Y, np.zeros((300, 3)))
     assert taken == []
     expected = by_definition(X, weights, Y)
     np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
@@ -103,7 +107,7 @@ def test_few_samples_take_the_whole_system(monkeypatch):
     monkeypatch.setattr(weighted_ridge, "SAMPLES_A_TARGET", 14)  # 40 samples, three targets
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem()
-    found = WeightedRidge(ScaledTable(X)).solve(weights, Y, np.zeros((300, 3)))
+    found = solved(ScaledTable(X), weights, Y, np.zeros((300, 3)))
     assert taken == []
     np.testing.assert_allclose(found, by_definition(X, weights, Y), atol=1e-9)
 
@@ -112,7 +116,7 @@ def test_few_samples_take_the_whole_system(monkeypatch):
 def test_more_samples_than_features_are_solved_by_features(form, monkeypatch):
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem(n_samples=350)
-    found = WeightedRidge(ScaledTable(form(X))).solve(weights, Y, np.zeros((300, 3)))
+    found = solved(ScaledTable(form(X)), weights, Y, np.zeros((300, 3)))
     assert taken == ["_by_features"]
     np.testing.assert_allclose(found, by_definition(X, weights, Y), atol=1e-10)
 
@@ -122,7 +126,7 @@ def test_two_long_sides_are_solved_by_products(form, monkeypatch):
     monkeypatch.setattr(weighted_ridge, "SIDE_MAX", 10)
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem()
-    found = WeightedRidge(ScaledTable(form(X))).solve(weights, Y, np.zeros((300, 3)))
+    found = solved(ScaledTable(form(X)), weights, Y, np.zeros((300, 3)))
     assert taken == ["_by_products"]
     expected = by_definition(X, weights, Y)
     np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
@@ -131,5 +135,5 @@ def test_two_long_sides_are_solved_by_products(form, monkeypatch):
 def test_equal_columns_have_equal_rows():
     X, Y, weights = problem()
     X[:, 7], weights[7] = X[:, 200], weights[200]
-    found = WeightedRidge(ScaledTable(X)).solve(weights, Y, np.zeros((300, 3)))
+    found = solved(ScaledTable(X), weights, Y, np.zeros((300, 3)))
     np.testing.assert_allclose(found[7], found[200], rtol=1e-12)

@@ -105,9 +105,9 @@ def read_number(text: str | None) -> int | float | None:
 def number_to_keep(wanted: int | float | None, n_columns: int, source: str) -> tuple[int, str]:
     """How many columns are kept, and in words why so many."""
     if isinstance(wanted, float):
-        # Rounded first: 0.29 * 100 is a little less than 29 in binary.
-        number = max(1, int(round(wanted * n_columns, 9)))
-        return number, f"{wanted:.4g} of the columns, as asked for"
+        from tamis.columns import share_of
+
+        return share_of(wanted, n_columns), f"{wanted:.4g} of the columns, as asked for"
     if wanted is not None:
         if wanted > n_columns:
             raise CommandError(

@@ -19,10 +19,19 @@ from tamis.evaluation.fingerprints import (
 )
 from tamis.evaluation.protocol import Scaling
 
-__all__ = ["ALL_FEATURES", "RANDOM", "Candidate", "with_baselines"]
+__all__ = [
+    "ALL_FEATURES",
+    "ALL_FEATURES_LABEL",
+    "RANDOM",
+    "RANDOM_LABEL",
+    "Candidate",
+    "with_baselines",
+]
 
 ALL_FEATURES = "all_features"
 RANDOM = "random_subset"
+# What the two baselines are called in results, tables and figures.
+ALL_FEATURES_LABEL, RANDOM_LABEL = "All features", "Random subsets"
 # The value of a parameter that stands for the number of classes of the set.
 N_CLASSES = "n_classes"
 
@@ -125,7 +134,7 @@ class Candidate:
 def with_baselines(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates, preceded by all features and random subsets where these are missing."""
     methods = {candidate.method for candidate in candidates}
-    baselines = [Candidate("All features", ALL_FEATURES), Candidate("Random subsets", RANDOM)]
+    baselines = [Candidate(ALL_FEATURES_LABEL, ALL_FEATURES), Candidate(RANDOM_LABEL, RANDOM)]
     everyone = [*(one for one in baselines if one.method not in methods), *candidates]
     labels = [candidate.label for candidate in everyone]
     twice = sorted({label for label in labels if labels.count(label) > 1})

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tamis import datasets, registry
-from tamis.evaluation.candidates import Candidate
+from tamis.evaluation.candidates import ALL_FEATURES_LABEL, RANDOM_LABEL, Candidate
 from tamis.evaluation.experiments.base import Experiment
 from tamis.evaluation.plain_table import PlainTable
 from tamis.evaluation.protocol import Protocol
@@ -17,9 +17,7 @@ from tamis.evaluation.rank_diagram import critical_difference_figure
 from tamis.evaluation.results import Results
 from tamis.evaluation.runs import selection_tasks
 from tamis.evaluation.standings import (
-    ALL,
     INFORMATION,
-    RANDOM_SUBSETS,
     Standing,
     figures_by_set,
     ranks,
@@ -80,11 +78,11 @@ def tables(results: Results) -> list[PlainTable]:
     """The standings, and the figures behind them set by set."""
     if not results.sets:
         return []
-    return [_standings_table(results), _figures_table(results)]
-
-
-def _standings_table(results: Results) -> PlainTable:
     rows = standings(results)
+    return [_standings_table(results, rows), _figures_table(results, rows)]
+
+
+def _standings_table(results: Results, rows: Sequence[Standing]) -> PlainTable:
     return PlainTable(
         f"Standings on {len(results.sets)} sets",
         (
@@ -105,9 +103,11 @@ def _standings_table(results: Results) -> PlainTable:
                 f"{row.rank_nmi:.1f}",
                 _percent(row.accuracy),
                 _percent(row.nmi),
-                "" if row.label == ALL else _record_words(row.beats_all, row.surely_beats_all),
                 ""
-                if row.label == RANDOM_SUBSETS
+                if row.label == ALL_FEATURES_LABEL
+                else _record_words(row.beats_all, row.surely_beats_all),
+                ""
+                if row.label == RANDOM_LABEL
                 else _record_words(row.beats_random, row.surely_beats_random),
                 f"{row.seconds:.2f}",
                 str(row.failed),
@@ -153,9 +153,9 @@ def _record_words(all_sets: tuple[int, int], sure: tuple[int, int] | None) -> st
     return f"{all_sets[0]} : {all_sets[1]} ({brackets})"
 
 
-def _figures_table(results: Results) -> PlainTable:
+def _figures_table(results: Results, rows: Sequence[Standing]) -> PlainTable:
     figures = figures_by_set(results)
-    order = [results.labels.index(row.label) for row in standings(results)]
+    order = [results.labels.index(row.label) for row in rows]
     counts = {name: results.counts(name) for name in results.sets}
     return PlainTable(
         "Clustering accuracy, %",
@@ -188,7 +188,7 @@ def figures(results: Results, folder: Path) -> list[Path]:
     if not results.sets:
         return []
     return critical_difference_figure(
-        ranks(results), folder, "critical_difference", bold=(ALL, RANDOM_SUBSETS)
+        ranks(results), folder, "critical_difference", bold=(ALL_FEATURES_LABEL, RANDOM_LABEL)
     )
 
 

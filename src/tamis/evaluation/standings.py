@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from tamis._typing import BoolArray, FloatArray
+from tamis.evaluation.candidates import ALL_FEATURES_LABEL, RANDOM_LABEL
 from tamis.evaluation.results import Results
 from tamis.evaluation.statistics import Ranks, fewest_pairs, mean_ranks, paired_tests
 from tamis.evaluation.ties import TOLERANCE
 
 __all__ = [
     "ACCURACY",
-    "ALL",
     "INFORMATION",
-    "RANDOM_SUBSETS",
     "Standing",
     "figures_by_set",
     "ranks",
@@ -25,7 +24,6 @@ __all__ = [
 ]
 
 ACCURACY, INFORMATION = "kmeans_acc", "kmeans_nmi"
-ALL, RANDOM_SUBSETS = "All features", "Random subsets"
 ALPHA = 0.05
 # A method that fails on a larger share of the sets does not narrow the others' means.
 MOST_FAILURES = 0.25
@@ -120,7 +118,7 @@ def standings(results: Results) -> list[Standing]:
             difference = np.where(counted, difference, 0)
         return int((difference > TOLERANCE).sum()), int((difference < -TOLERANCE).sum())
 
-    sure = {other: _sure(results, other) for other in (ALL, RANDOM_SUBSETS)}
+    sure = {other: _sure(results, other) for other in (ALL_FEATURES_LABEL, RANDOM_LABEL)}
 
     def surely(j: int, other: str) -> tuple[int, int] | None:
         found = sure[other]
@@ -137,10 +135,10 @@ def standings(results: Results) -> list[Standing]:
             rank_nmi=float(order_nmi.ranks[j]),
             accuracy=mean(accuracy, j),
             nmi=mean(nmi, j),
-            beats_all=record(j, ALL),
-            beats_random=record(j, RANDOM_SUBSETS),
-            surely_beats_all=surely(j, ALL),
-            surely_beats_random=surely(j, RANDOM_SUBSETS),
+            beats_all=record(j, ALL_FEATURES_LABEL),
+            beats_random=record(j, RANDOM_LABEL),
+            surely_beats_all=surely(j, ALL_FEATURES_LABEL),
+            surely_beats_random=surely(j, RANDOM_LABEL),
             seconds=float(np.median([results.seconds(s, label, "fit") for s in results.sets])),
             failed=int(np.isnan(accuracy[:, j]).sum()),
         )

@@ -353,7 +353,7 @@ class ReweightedRegression:
         converged = False
         for _ in range(max_iter):
             # What the solver leaves of an error cannot raise the objective: values are compared.
-            following = self._ridge.solve(2 * self._norms(W) / self.penalty, Y, W)
+            following = self._ridge.solve(2 * self._norms(W) / self.penalty, Y, correlation, W)
             value = self._value(following, Y)
             if value <= objective[-1]:
                 W = following

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse.linalg import LinearOperator, cg
 
 from tamis._typing import FloatArray, IntArray
 from tamis.solvers.centred import Centred
@@ -49,7 +49,9 @@ class WeightedRidge:
         form_gram = n_features <= n_samples and not self._is_implicit
         self._gram = X.gram_of_features() if form_gram else None
 
-    def solve(self, e: FloatArray, Y: FloatArray, start: FloatArray) -> FloatArray:
+    def solve(
+        self, e: FloatArray, Y: FloatArray, correlation: FloatArray, start: FloatArray
+    ) -> FloatArray:
         """W, for targets Y.
 
         Parameters
@@ -57,13 +59,15 @@ class WeightedRidge:
         e : ndarray of shape (n_features,)
             Positive.
         Y : ndarray of shape (n_samples, n_targets)
+        correlation : ndarray of shape (n_features, n_targets)
+            XᵀY, which is the same for all weights.
         start : ndarray of shape (n_features, n_targets)
             About W, where to begin.
         """
         if self._is_implicit:
-            return self._by_products(e, Y, start)
+            return self._by_products(e, correlation, start)
         if self._gram is not None:
-            return self._by_features(self._gram, e, Y)
+            return self._by_features(self._gram, e, correlation)
         S = self._by_samples(e, Y, start)
         return e[:, None] * self.X.transposed_times(S)
 
@@ -74,21 +78,21 @@ class WeightedRidge:
             heavy = self._heavy(e)
             if len(heavy) <= min(n_samples, n_features // 4):
                 return self._by_heavy_features(e, heavy, Y, start)
-        K = self.X.gram_of_samples(e)
-        K.flat[:: len(K) + 1] += 1
-        return scipy.linalg.cho_solve(scipy.linalg.cho_factor(K, overwrite_a=True), Y)
+        return scipy.linalg.cho_solve(_identity_plus(self.X.gram_of_samples(e)), Y)
 
-    def _by_features(self, gram: FloatArray, e: FloatArray, Y: FloatArray) -> FloatArray:
+    def _by_features(self, gram: FloatArray, e: FloatArray, correlation: FloatArray) -> FloatArray:
         # Scaled by e^½ on both sides, so that rows of any size keep their digits.
         root = np.sqrt(e)[:, None]
-        K = root * gram * root.T
-        K.flat[:: len(K) + 1] += 1
-        target = root * self.X.transposed_times(Y)
-        return root * scipy.linalg.cho_solve(scipy.linalg.cho_factor(K, overwrite_a=True), target)
+        factor = _identity_plus(root * gram * root.T)
+        return root * scipy.linalg.cho_solve(factor, root * correlation)
+
+    @cached_property
+    def _squared_lengths(self) -> FloatArray:
+        return self.X.squared_column_norms()
 
     def _heavy(self, e: FloatArray) -> IntArray:
         """The features but for the lightest, whose share of the system has a trace of ``TAIL``."""
-        shares = e * self.X.squared_column_norms()
+        shares = e * self._squared_lengths
         order = np.argsort(shares, kind="stable")
         n_light = int(np.searchsorted(np.cumsum(shares[order]), TAIL, side="right"))
         return np.sort(order[n_light:])
@@ -101,9 +105,7 @@ class WeightedRidge:
         The quotient of the two has its eigenvalues between 1 and 1 + ``TAIL``.
         """
         B = self.X.columns(heavy) * np.sqrt(e[heavy])
-        inner = B.T @ B
-        inner.flat[:: len(inner) + 1] += 1
-        factor = scipy.linalg.cho_factor(inner, overwrite_a=True)
+        factor = _identity_plus(B.T @ B)
 
         def apply(S: FloatArray) -> FloatArray:
             return S + self.X.times(e[:, None] * self.X.transposed_times(S))
@@ -112,23 +114,24 @@ class WeightedRidge:
             return R - B @ scipy.linalg.cho_solve(factor, B.T @ R)
 
         # At the solution S is what W leaves of Y.
-        return _conjugate_gradients(apply, precondition, Y, Y - self.X.times(start))
+        first = Y - self.X.times(start)
+        return _conjugate_gradients(apply, precondition, Y, first, residual=RESIDUAL, steps=STEPS)
 
-    def _by_products(self, e: FloatArray, Y: FloatArray, start: FloatArray) -> FloatArray:
-        root = np.sqrt(e)
-        size = len(root)
+    def _by_products(self, e: FloatArray, correlation: FloatArray, start: FloatArray) -> FloatArray:
+        root = np.sqrt(e)[:, None]
 
-        def apply(z: FloatArray) -> FloatArray:
-            z = z.ravel()
-            return z + root * self.X.transposed_times(self.X.times(root * z))
+        def apply(Z: FloatArray) -> FloatArray:
+            return Z + root * self.X.transposed_times(self.X.times(root * Z))
 
-        operator = LinearOperator((size, size), matvec=apply, dtype=np.float64)
-        target, first = root[:, None] * self.X.transposed_times(Y), start / root[:, None]
-        columns = [
-            cg(operator, column, x0=x0, rtol=1e-8, maxiter=200)[0]
-            for column, x0 in zip(target.T, first.T, strict=True)
-        ]
-        return root[:, None] * np.column_stack(columns)
+        return root * _conjugate_gradients(
+            apply, lambda R: R, root * correlation, start / root, residual=1e-8, steps=200
+        )
+
+
+def _identity_plus(matrix: FloatArray) -> tuple[FloatArray, bool]:
+    """Cholesky factor of I plus a positive semi-definite matrix, which is overwritten."""
+    matrix.flat[:: len(matrix) + 1] += 1
+    return scipy.linalg.cho_factor(matrix, overwrite_a=True)
 
 
 def _conjugate_gradients(
@@ -136,16 +139,19 @@ def _conjugate_gradients(
     precondition: Callable[[FloatArray], FloatArray],
     Y: FloatArray,
     start: FloatArray,
+    *,
+    residual: float,
+    steps: int,
 ) -> FloatArray:
     """All columns at once, so that each product serves them all."""
     S, R = start, Y - apply(start)
     size = np.linalg.norm(Y, axis=0)
     worse_than_zero = np.linalg.norm(R, axis=0) > size
     S, R = np.where(worse_than_zero, 0, S), np.where(worse_than_zero, Y, R)
-    enough = RESIDUAL * size
+    enough = residual * size
     Z = precondition(R)
     direction, slope = Z, _column_products(R, Z)
-    for _ in range(STEPS):
+    for _ in range(steps):
         going_on = np.linalg.norm(R, axis=0) > enough
         if not going_on.any():
             break

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_score
 
 from tamis._typing import FloatArray
-from tamis.evaluation.candidates import ALL_FEATURES, Candidate, with_baselines
+from tamis.evaluation.candidates import ALL_FEATURES, RANDOM_LABEL, Candidate, with_baselines
 from tamis.evaluation.figures import save
 from tamis.evaluation.preparation import contents_name, prepared
 from tamis.evaluation.protocol import Protocol
@@ -31,7 +31,7 @@ def projection_label(label: str) -> str:
 
 def shown_as(label: str) -> str:
     """What the projection is called in tables and pictures: of random subsets it shows one."""
-    return "A random subset" if label == "Random subsets" else label
+    return "A random subset" if label == RANDOM_LABEL else label
 
 
 def projection_tasks(
