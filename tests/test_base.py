@@ -14,14 +14,24 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from tamis import SPEC, GraphSelector, LaplacianScore, MaxVariance, PCAScore, RandomSubset, Selector
+from tamis import (
+    SPEC,
+    UDFS,
+    GraphSelector,
+    LaplacianScore,
+    MaxVariance,
+    PCAScore,
+    RandomSubset,
+    Selector,
+)
 from tamis.base import LARGEST_VALUE
 from tamis.registry import METHODS
 
@@ -187,11 +197,53 @@ def test_a_score_of_a_constant_column_that_is_not_a_number_does_no_harm(X):
     assert fitted.ranking_[3] == 6
 
 
-def test_a_column_that_differs_in_the_last_bit_is_not_constant(X):
-    X[:, 0] = 1
-    X[3, 0] = np.nextafter(1, 2)
-    X[:, 1] = 1
-    assert FixedScores(scores=[0] * 6).fit(X).ranking_.tolist() == [1, 6, 2, 3, 4, 5]
+def test_a_column_that_differs_in_the_last_bit_counts_as_constant_and_is_named(frame):
+    frame["a"] = 1.0
+    frame.loc[3, "a"] = np.nextafter(1, 2)
+    frame["b"] = 1.0
+    with pytest.warns(UserWarning, match="takes column 'a' for constant") as caught:
+        fitted = FixedScores(scores=[9, 9, 4, 3, 2, 1]).fit(frame)
+    assert fitted.ranking_.tolist() == [5, 6, 1, 2, 3, 4]
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.filterwarnings("ignore:.*same score")  # the variances of standardised columns
+@every_method
+def test_a_column_of_rounding_is_named_and_never_wins(estimator):
+    P = np.random.default_rng(0).random((178, 6))
+    P /= P.sum(axis=1, keepdims=True)
+    X = np.column_stack([load_wine().data, P, P.sum(axis=1)])
+    Z = StandardScaler().fit_transform(X)
+    assert 0 < np.ptp(Z[:, -1]) < 1e-14
+    with pytest.warns(UserWarning, match="takes column 19 for constant"):
+        fitted = clone(estimator).set_params(n_features_to_select=2).fit(Z)
+    assert fitted.ranking_[-1] == 20
+
+
+def test_scores_that_differ_by_rounding_are_ties(X):
+    once = np.nextafter(1, 2)
+    fitted = FixedScores(scores=[1, once, 2, once + 1e-15, -3, -3 - 1e-14]).fit(X)
+    assert fitted.ranking_.tolist() == [2, 3, 1, 4, 5, 6]
+    assert len(set(fitted.scores_[[0, 1, 3]])) == 1
+    assert len(set(fitted.scores_[[4, 5]])) == 1
+
+
+def test_small_scores_are_told_apart_by_their_own_size(X):
+    fitted = FixedScores(scores=[1, 1e-20, 3e-20, 2e-20, 0.5, 0]).fit(X)
+    assert fitted.ranking_.tolist() == [1, 5, 3, 4, 2, 6]
+
+
+def test_scores_that_tell_nothing_apart_are_reported(X):
+    Z = StandardScaler().fit_transform(X)
+    with pytest.warns(UserWarning, match="MaxVariance gives all 6 features that vary the same"):
+        MaxVariance(2).fit(Z)
+    MaxVariance(6).fit(Z)  # there is nothing to tell apart
+
+
+def test_udfs_of_as_many_clusters_as_columns_says_that_it_tells_nothing_apart():
+    with pytest.warns(UserWarning, match="UDFS gives all 4 features that vary the same score"):
+        fitted = UDFS(2).fit(load_iris().data)
+    assert fitted.ranking_.tolist() == [1, 2, 3, 4]
 
 
 def test_stored_and_missing_zeros_are_the_same_constant(X):
@@ -199,7 +251,7 @@ def test_stored_and_missing_zeros_are_the_same_constant(X):
     X[::2, 2] = 99
     sparse = sp.csr_array(X)
     sparse.data[sparse.data == 99] = 0
-    assert FixedScores(scores=[0] * 6).fit(sparse).ranking_.tolist() == [1, 2, 6, 3, 4, 5]
+    assert FixedScores(6, scores=[0] * 6).fit(sparse).ranking_.tolist() == [1, 2, 6, 3, 4, 5]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # too many features for some methods
@@ -432,7 +484,7 @@ def test_more_neighbours_than_other_samples_are_refused(X):
 
 
 def test_the_number_of_neighbours_does_not_matter_with_a_precomputed_graph(X):
-    graph = np.ones((4, 4)) - np.eye(4)
+    graph = np.array([[0, 1, 2, 0], [1, 0, 0, 0], [2, 0, 0, 1], [0, 0, 1, 0]])
     assert np.isfinite(LaplacianScore(n_neighbors=50, affinity=graph).fit(X[:4]).scores_).all()
 
 

@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 from tamis import columns
 from tamis.columns import (
     columns_not_finite,
+    columns_of_rounding,
     describe_columns,
     extent,
     row_blocks,
@@ -255,3 +256,50 @@ def test_a_long_list_of_columns_is_shortened():
     assert describe_columns(range(5)) == "columns 0, 1, 2, 3, 4"
     assert describe_columns(range(8)) == "columns 0, 1, 2, 3, 4, … (3 more)"
     assert describe_columns(range(3), most=1) == "columns 0, … (2 more)"
+
+
+# --- columns of rounding ------------------------------------------------------------------------
+
+
+def rounding_in(X):
+    return columns_of_rounding(X, *extent(X)).tolist()
+
+
+def shares(rng, n_samples=178, n_shares=6):
+    P = rng.random((n_samples, n_shares))
+    return P / P.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_sum_of_shares_is_rounding_as_it_is_and_centred(kind, dtype):
+    P = shares(np.random.default_rng(0)).astype(dtype)
+    total = P.sum(axis=1)
+    assert np.ptp(total) > 0
+    wide = np.random.default_rng(1).standard_normal((len(P), 3)).astype(dtype)
+    X = np.column_stack([wide, total, total - total.mean()])
+    assert rounding_in(kind(X)) == [3, 4]
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-30])
+def test_a_measured_column_in_tiny_units_is_not_rounding(unit):
+    X = 1e6 * np.random.default_rng(0).standard_normal((100, 4))
+    X[:, 2] *= unit / 1e6
+    assert rounding_in(X) == []
+
+
+def test_a_flag_beside_large_values_in_single_precision_is_not_rounding():
+    X = 1e7 * np.random.default_rng(0).standard_normal((100, 4)).astype(np.float32)
+    X[:, 1] = np.arange(100) % 2
+    X[:, 3] = 1e7 + np.arange(100) % 3
+    assert rounding_in(X) == []
+
+
+def test_whole_numbers_beyond_the_precision_of_floats_are_rounding():
+    X = np.random.default_rng(0).standard_normal((100, 3))
+    X[:, 0] = 2.0**60 + 256 * (np.arange(100) % 3)
+    assert rounding_in(X) == [0]
+
+
+def test_constant_columns_alone_are_not_rounding():
+    assert rounding_in(np.ones((5, 3))) == []

@@ -223,6 +223,7 @@ def test_every_parameter_is_documented_in_order_with_its_default(cls):
         assert ast.literal_eval(default[1]) == parameter.default
 
 
+@pytest.mark.filterwarnings("ignore:.*the same score")
 @pytest.mark.parametrize("cls", [method.selector for method in METHODS.values()])
 def test_every_attribute_is_documented(cls):
     frame = pd.DataFrame(scale(load_wine().data)).rename(columns=str)

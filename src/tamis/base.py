@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -16,12 +17,17 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis._repr_html import top_features
+from tamis._threads import on_one_thread
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import canonical_csr, describe_columns, extent, share_of
+from tamis.columns import canonical_csr, columns_of_rounding, describe_columns, extent, share_of
 from tamis.graphs import Weights, check_affinity, neighbor_graph
 
 # Squares, and sums of squares, of larger numbers would overflow.
 LARGEST_VALUE = 1e100
+# A warning is shown at the first line outside of these.
+INNER_MODULES = ("tamis.base", "tamis.selectors.", "tamis._threads", "contextlib", "sklearn.")
+# Scores whose relative difference is smaller are equal: it is rounding.
+SCORE_ROUNDING = 1e-12
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -35,6 +41,9 @@ class Selector(SelectorMixin, BaseEstimator):
             X, constant = self._check_input(X)
             return self._set_scores(my_scores(X), constant)
 
+    `fit` runs on one thread but for the products and factorisations that gain from more (see
+    :mod:`tamis._threads`), so that it is fast as it comes.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
@@ -44,7 +53,8 @@ class Selector(SelectorMixin, BaseEstimator):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Larger is better. Constant features have the lowest score.
+        Larger is better. Constant features have the lowest score. Scores that differ by rounding
+        alone (a relative 1e-12) are made equal.
     ranking_ : ndarray of shape (n_features,)
         1 is the best feature. Ties are broken by column index; constant features come last.
     n_features_in_ : int
@@ -71,6 +81,11 @@ class Selector(SelectorMixin, BaseEstimator):
     def __init__(self, n_features_to_select: int | float | None = None) -> None:
         self.n_features_to_select = n_features_to_select
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "fit" in vars(cls):
+            cls.fit = on_one_thread(cls.fit)  # type: ignore[method-assign]
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -95,7 +110,9 @@ class Selector(SelectorMixin, BaseEstimator):
     def _check_input(self, X: Any) -> tuple[Matrix, BoolArray]:
         """X as a float array (CSR if sparse) and the mask of its constant columns.
 
-        Refuses what no method can use, naming the columns.
+        Refuses what no method can use, naming the columns. A column whose values differ by no more
+        than rounding (see :func:`tamis.columns.columns_of_rounding`) counts as constant, and a
+        warning names it.
         """
         if getattr(X, "ndim", 2) != 2:
             raise ValueError(
@@ -117,7 +134,16 @@ class Selector(SelectorMixin, BaseEstimator):
         refuse_unusable_values(lowest, highest, getattr(self, "feature_names_in_", None))
         self._n_selected()
         self._check_sample_counts(X.shape[0])
-        return X, lowest == highest
+        rounding = columns_of_rounding(X, lowest, highest)
+        if len(rounding):
+            named = describe_columns(rounding, getattr(self, "feature_names_in_", None))
+            self._warn(
+                f"takes {named} for constant, since the values differ by rounding alone; if they "
+                "are real, bring the columns to a common scale."
+            )
+        constant = lowest == highest
+        constant[rounding] = True
+        return X, constant
 
     def _check_sample_counts(self, n_samples: int) -> None:
         """Refuse more clusters than samples, and more neighbours than other samples."""
@@ -133,14 +159,26 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _set_scores(self, scores: FloatArray, constant: BoolArray) -> Self:
         """Keep the scores, put constant features at the bottom, and rank."""
-        scores = np.asarray(scores, dtype=np.float64)
+        scores = np.array(scores, dtype=np.float64)
         self._constant = constant
-        informative = scores[~constant]
+        informative = scores[~constant] = _without_rounding(scores[~constant])
+        self._warn_of_equal_scores(informative)
         self.scores_ = np.where(constant, min(0.0, informative.min(initial=0.0)), scores)
         best_first = np.lexsort((constant, -self.scores_))
         self.ranking_ = np.empty(len(scores), dtype=np.intp)
         self.ranking_[best_first] = np.arange(1, len(scores) + 1)
         return self
+
+    def _warn_of_equal_scores(self, informative: FloatArray) -> None:
+        """Warn that all features that vary have one score, so that their order says nothing."""
+        n_features = len(informative)
+        one_score = n_features > 1 and (informative == informative[0]).all()
+        if one_score and self._n_selected() < n_features:
+            self._warn(
+                f"gives all {n_features} features that vary the same score: the first columns are "
+                "kept, which says nothing about them. Use another method, other parameters or, if "
+                "the columns were standardised, another scale."
+            )
 
     def _set_path(self, objective: FloatArray, converged: bool, failure: str | None = None) -> None:
         """Keep the objective of each iteration; warn if there were too few, or of `failure`."""
@@ -150,19 +188,24 @@ class Selector(SelectorMixin, BaseEstimator):
             failure = failure or (
                 f"did not converge in max_iter={self.max_iter} iterations; raise max_iter, or tol."
             )
-            warnings.warn(f"{type(self).__name__} {failure}", ConvergenceWarning, stacklevel=3)
+            self._warn(failure, ConvergenceWarning)
 
     def _warn_of_few_rows(self, n_support: int, penalty: str) -> None:
         """Warn that a penalty has left fewer rows of W than features were asked for."""
         wanted = self._n_selected()
         if self.n_features_to_select is not None and n_support < wanted:
-            warnings.warn(
-                f"{penalty}={getattr(self, penalty)} leaves only {n_support} rows of W, fewer than "
-                f"the {wanted} features to select: the rest is ordered by how close a feature is "
-                f"to entering. Lower {penalty} for more rows.",
-                UserWarning,
-                stacklevel=3,
+            self._warn(
+                f"with {penalty}={getattr(self, penalty)} leaves only {n_support} rows of W, fewer "
+                f"than the {wanted} features to select: the rest is ordered by how close a feature "
+                f"is to entering. Lower {penalty} for more rows."
             )
+
+    def _warn(self, what: str, category: type[Warning] = UserWarning) -> None:
+        """Warn that this selector does `what`, at the line that called `fit`."""
+        level, frame = 1, sys._getframe()
+        while frame.f_back is not None and frame.f_globals["__name__"].startswith(INNER_MODULES):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(f"{type(self).__name__} {what}", category, stacklevel=level)
 
     def _html_repr(self) -> str:
         """scikit-learn's picture of the selector and, once it is fitted, its best features."""
@@ -251,6 +294,20 @@ class GraphSelector(Selector):
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
         )
+
+
+def _without_rounding(scores: FloatArray) -> FloatArray:
+    """The scores; those that differ by rounding alone all have the largest of their values."""
+    order = np.argsort(-scores, kind="stable")
+    ordered = scores[order]
+    with np.errstate(invalid="ignore"):  # of scores that are not finite
+        gaps = -np.diff(ordered)
+    starts = np.ones(len(scores), dtype=bool)
+    size = np.maximum(np.abs(ordered[1:]), np.abs(ordered[:-1]))
+    starts[1:] = ~(gaps <= SCORE_ROUNDING * size)
+    equal = np.empty_like(scores)
+    equal[order] = ordered[starts][np.cumsum(starts) - 1]
+    return equal
 
 
 def refuse_text_columns(X: Any) -> None:

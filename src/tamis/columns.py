@@ -14,6 +14,9 @@ from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 # full speed, small enough for the float64 temporaries to stay in the cache.
 BLOCK_SIZE = 1 << 18
 
+# Values that lie within as many units in the last place differ by rounding alone.
+ROUNDING_STEPS = 16
+
 
 def share_of(fraction: float, n_columns: int) -> int:
     """How many columns a fraction of them is: rounded down, but at least one."""
@@ -86,6 +89,50 @@ def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
     if sp.issparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     return X.min(axis=0), X.max(axis=0)
+
+
+def columns_of_rounding(X: Matrix, lowest: FloatArray, highest: FloatArray) -> IntArray:
+    """The columns that are not constant, but whose values differ by rounding alone.
+
+    Such columns come of arithmetic: shares that sum to 1 ± 1e-16, a constant that was centred. A
+    column is one if
+
+    - its range is at most :data:`ROUNDING_STEPS` units in the last place, of its own largest value
+      or of that of the median column (a centred column has lost its own), and
+    - it has at most twice as many different values, as rounding makes no more, and
+    - they are not all whole numbers that the type holds exactly, such as a flag of 0 and 1.
+
+    So a measured column in tiny units, 1e-12 beside others of 1e6, is none. O(nd), or O(nnz) for
+    sparse `X`.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+        Of floats.
+    lowest, highest : ndarray of shape (n_features,)
+        As :func:`extent` returns them.
+
+    Returns
+    -------
+    ndarray of int
+        Ascending.
+    """
+    lowest, highest = lowest.astype(np.float64), highest.astype(np.float64)
+    largest = np.maximum(np.abs(lowest), np.abs(highest))
+    varying = lowest < highest
+    if not varying.any():
+        return np.empty(0, dtype=np.intp)
+    size = np.maximum(largest, np.median(largest[varying]))
+    steps = ROUNDING_STEPS * float(np.finfo(X.dtype).eps) * size
+    narrow = np.flatnonzero(varying & (highest - lowest <= steps))
+    return narrow[[_is_rounding(X[:, [j]]) for j in narrow]] if len(narrow) else narrow
+
+
+def _is_rounding(column: Matrix) -> bool:
+    """Whether the values of a narrow column are few, and not all whole numbers held exactly."""
+    values = np.unique(column.toarray() if sp.issparse(column) else column)
+    exact = (values == np.rint(values)) & (np.abs(values) <= 2 / np.finfo(values.dtype).eps)
+    return len(values) <= 2 * ROUNDING_STEPS and not exact.all()
 
 
 def columns_not_finite(X: Matrix) -> tuple[IntArray, int]:

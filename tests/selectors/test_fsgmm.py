@@ -254,6 +254,7 @@ def test_the_objective_never_rises(reg_covar, find_n_clusters, form):
         assert never_rises(model.objective_)
 
 
+@pytest.mark.filterwarnings("ignore:.*the same score")
 @given(
     seed=st.integers(0, 2**16),
     n=st.integers(5, 40),
@@ -432,6 +433,7 @@ def test_a_table_of_constants_is_one_cluster():
     assert model.predict(np.ones((3, 2))).tolist() == [0, 0, 0]
 
 
+@pytest.mark.filterwarnings("ignore:.*the same score")
 def test_fewer_distinct_samples_than_clusters_give_fewer_clusters():
     X = np.repeat(planted(0, 3)[0], 10, axis=0)
     model = FSGMM(n_clusters=5, random_state=0).fit(X)

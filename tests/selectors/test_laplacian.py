@@ -91,6 +91,7 @@ def test_scores_lie_between_minus_two_and_zero():
     assert scores.max() <= 0
 
 
+@pytest.mark.filterwarnings("ignore:.*the same score")
 def test_two_samples_are_as_rough_as_it_gets():
     X = np.array([[0.0, 1.0, 5.0], [3.0, 2.0, 5.0]])
     assert LaplacianScore(n_neighbors=1).fit(X).scores_.tolist() == pytest.approx([-2, -2, -2])

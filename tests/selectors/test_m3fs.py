@@ -249,6 +249,7 @@ def test_the_order_of_the_paper_solves_two_clusters():
     assert clustering_accuracy(y, model.labels_) > 0.99
 
 
+@pytest.mark.filterwarnings("ignore:.*the same score")
 def test_one_cluster_has_no_margin():
     model = M3FS(2, n_clusters=1).fit(load_iris().data)
     assert not model.scores_.any()

@@ -129,6 +129,7 @@ def test_the_objective_never_rises_on_the_sets_of_the_paper(benchmark_set, name,
     assert never_rises(whole_path(model))
 
 
+@pytest.mark.filterwarnings("ignore:.*the same score")
 @pytest.mark.parametrize("ridge", [0.0, 1.0])
 @settings(max_examples=25, deadline=None)
 @given(
@@ -217,6 +218,7 @@ def test_theorem_2_a_large_penalty_leaves_exactly_as_many_rows_as_columns():
 # --- choices ----------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*the same score")
 def test_the_number_of_columns():
     X = table(20, 30)
     for wanted, found in ((None, 3), (2, 2), (100, 30), ("paper", 13)):

@@ -200,6 +200,7 @@ def test_without_a_wanted_number_nothing_is_said_of_the_collapse():
     assert UDFS(3, n_clusters=3, gamma=1e4).fit(table(60, 25)).n_support_ == 3
 
 
+@pytest.mark.filterwarnings("ignore:.*the same score")
 def test_more_clusters_than_features_use_one_column_a_feature():
     model = UDFS(n_clusters=5).fit(table(60, 3))
     assert model.coef_.shape == (3, 3)

@@ -1,0 +1,78 @@
+"""How many threads the linear algebra of a fit uses.
+
+numpy and scipy each bring a BLAS with a pool of threads of its own. A fit goes from one to the
+other many times a second, and the threads of a pool go on spinning for a while after each call: two
+pools on the same cores take each other's time, and a product that one thread does in a millisecond
+waits for a thread that another process keeps from running. So a fit runs on one thread
+(:func:`on_one_thread`), and the few products and factorisations large enough to gain from more say
+so (:func:`all_threads`). The number of threads follows from the sizes alone, so that results are
+the same bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, wraps
+from typing import Any
+
+import scipy.linalg  # noqa: F401  its BLAS must be loaded to be found
+from threadpoolctl import ThreadpoolController
+
+# Multiplications and additions: about half a second of one thread. Less is over before a second
+# thread has been of use, and its spinning outlasts it.
+LARGE = 2e10
+
+# Threads of the pools outside of the fit under way in this thread; 0 outside of any.
+_outside: ContextVar[int] = ContextVar("_outside", default=0)
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep the linear algebra inside on one thread, but for what :func:`all_threads` encloses.
+
+    A pool belongs to the process: of fits that run in several Python threads at once, threadpoolctl
+    lets the first decide.
+    """
+    with _pools().limit(limits=1) as limiter:
+        numbers = limiter.get_original_num_threads().values()
+        before = _outside.set(max(_outside.get(), *(number or 1 for number in numbers)))
+        try:
+            yield
+        finally:
+            _outside.reset(before)
+
+
+@contextmanager
+def all_threads(work: float) -> Iterator[None]:
+    """Let a product or factorisation use every thread, where it is large enough.
+
+    Outside of :func:`one_thread` this does nothing: the pools have their threads already.
+
+    Parameters
+    ----------
+    work : float
+        Its multiplications and additions, counted together.
+    """
+    if work < LARGE or _outside.get() <= 1:
+        yield
+        return
+    with _pools().limit(limits=_outside.get()):
+        yield
+
+
+def on_one_thread(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, run inside :func:`one_thread`."""
+
+    @wraps(function)
+    def held(*args: Any, **kwargs: Any) -> Any:
+        with one_thread():
+            return function(*args, **kwargs)
+
+    return held
