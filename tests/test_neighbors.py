@@ -154,21 +154,102 @@ def test_scikit_learn_finds_the_same_neighbours(search):
 @pytest.mark.parametrize("n_neighbors", [1, 4, 30])
 @pytest.mark.parametrize("n_values", [2, 3, 10])
 @pytest.mark.parametrize("n_features", [1, 2, 4, 12])
-def test_exact_ties_are_broken_by_index(search, n_neighbors, n_values, n_features):
+def test_exact_ties_are_broken_by_content(search, n_neighbors, n_values, n_features):
     rng = np.random.default_rng(n_values * n_features)
     X = rng.integers(0, n_values, (150, n_features)).astype(np.float64)
     assert_brute(X, n_neighbors, search(X, n_neighbors))
 
 
-def test_ties_between_all_samples_are_broken_by_index(search):
+def test_ties_between_all_samples_are_broken_by_content(search):
     assert_brute(np.eye(20), 3, search(np.eye(20), 3))
 
 
-def test_ties_between_groups_of_duplicates_are_broken_by_index(search):
+def test_of_equally_near_samples_the_one_farther_from_the_mean_is_taken(search):
     X = np.array([[0.0], [2.0], [-2.0], [0.0], [2.0], [-2.0], [0.0], [-2.0]])
     found = search(X, 5)
-    np.testing.assert_array_equal(found.indices[0], [3, 6, 1, 2, 4])
+    np.testing.assert_array_equal(found.indices[0], [3, 6, 1, 4, 2])  # the mean is -0.25
     assert_brute(X, 5, found)
+
+
+def ternary(n_samples=150, n_features=30, seed=0):
+    """Discretised genes: many distances are equal."""
+    return 2.0 * np.random.default_rng(seed).integers(-1, 2, (n_samples, n_features))
+
+
+def edges(X, n_neighbors, order, search):
+    """The neighbours of each row of X[order], as sorted rows of X."""
+    found = search(X[order], n_neighbors).indices
+    edges = np.empty_like(found)
+    edges[order] = order[found]
+    return np.sort(edges, axis=1)
+
+
+@pytest.mark.parametrize("n_features", [6, 30])
+@pytest.mark.parametrize("table", ["ternary", "scaled", "identity", "two values"])
+def test_another_order_of_the_rows_gives_the_same_neighbours(search, table, n_features):
+    X = np.unique(ternary(150, n_features), axis=0)
+    if table == "scaled":  # equal distances are sums of the same numbers in different orders
+        X = np.unique(np.random.default_rng(0).permuted(X, axis=1), axis=0) / 3 + 0.1
+    elif table == "identity":
+        X = np.eye(n_features)
+    elif table == "two values":  # all as far from the mean
+        X = np.sign(X + 1)
+        X = np.unique(np.vstack([X, -X]), axis=0)
+    expected = edges(X, 3, np.arange(len(X)), search)
+    squared = np.sort(cdist(X, X, "sqeuclidean"), axis=1)
+    assert np.isclose(squared[:, 3], squared[:, 4]).mean() > 0.2  # a tie at the last place
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(X))
+        np.testing.assert_array_equal(edges(X, 3, order, search), expected)
+
+
+@pytest.mark.parametrize("offset", [0.0, 17.3])
+def test_a_table_standardised_in_another_order_has_the_same_neighbours(search, offset):
+    X = np.unique(ternary(), axis=0)
+    X = np.where(X[:, [3]] > 0, X, np.roll(X, 1, axis=1)) + offset
+
+    def standardised_search(X, n_neighbors):
+        return search((X - X.mean(axis=0)) / X.std(axis=0), n_neighbors)
+
+    expected = edges(X, 5, np.arange(len(X)), standardised_search)
+    differ = False
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(X))
+        differ |= not np.array_equal(X.mean(axis=0), X[order].mean(axis=0))
+        np.testing.assert_array_equal(edges(X, 5, order, standardised_search), expected)
+    assert differ or not offset  # the means do depend on the order, by rounding
+
+
+@pytest.mark.parametrize("change", ["columns", "signs"])
+def test_the_order_and_the_sign_of_columns_do_not_choose_between_equal_distances(search, change):
+    X = np.unique(ternary(100, 8), axis=0)
+    if change == "columns":
+        same = X[:, np.random.default_rng(1).permutation(8)]
+    else:
+        same = X * np.where(np.arange(8) % 2, -1, 1)
+    np.testing.assert_array_equal(search(same, 5).indices, search(X, 5).indices)
+
+
+def test_equal_rows_take_each_others_place_and_no_others(search):
+    """Another order of the rows gives the same graph, with equal rows numbered in their order."""
+    rng = np.random.default_rng(0)
+    X = ternary(25, 3)[rng.integers(0, 25, 120)]  # several rows have more copies than neighbours
+    _, group = np.unique(X, axis=0, return_inverse=True)
+
+    def numbered(order):
+        """The row of X that stands in each row of X[order]: the t-th copy is the t-th copy."""
+        copies = [np.flatnonzero(group == g) for g in range(group.max() + 1)]
+        return np.array(
+            [copies[g].take(np.sum(group[order[:i]] == g)) for i, g in enumerate(group[order])]
+        )
+
+    expected = search(X, 4).indices
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(X))
+        number = numbered(order)
+        found = np.empty_like(expected)
+        found[number] = number[search(X[order], 4).indices]
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 5, 20, 119])
@@ -522,8 +603,9 @@ def test_ties_between_all_pairs_do_not_need_the_memory_of_all_pairs(monkeypatch)
     n_samples = 1500
     X = sp.csr_array(sp.eye_array(n_samples))
     found, peak = with_peak_memory(nearest_neighbors, X, 2)
-    np.testing.assert_array_equal(found.indices[:3], [[1, 2], [0, 2], [0, 1]])
-    np.testing.assert_array_equal(found.indices[3:], [[0, 1]] * (n_samples - 3))
+    chosen = np.unique(found.indices)  # the same for all, but for themselves
+    assert len(chosen) == 3
+    assert (found.indices[~np.isin(np.arange(n_samples), chosen)] == found.indices[0]).all()
     assert peak < 4 * n_samples**2
 
 

@@ -157,6 +157,15 @@ class TrustsTheFirstRows(Sound):
         return variances(X[: X.shape[0] // 2])
 
 
+@fails("row permutation", "another order of the samples must leave the scores as they are")
+class BreaksTiesByRowNumber(Sound):
+    def measure(self, X, y):
+        X = X.toarray() if sp.issparse(X) else X
+        squared = ((X[:, None] - X) ** 2).sum(axis=2) + 1e9 * np.eye(len(X))
+        nearest = squared.argsort(axis=1, kind="stable")[:, :3]
+        return -((X[:, None] - X[nearest]) ** 2).mean(axis=(0, 1))
+
+
 @fails("column permutation", "another order of the columns must leave the scores as they are")
 class PrefersTheLastColumns(Sound):
     def measure(self, X, y):

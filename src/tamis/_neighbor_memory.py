@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["fingerprint", "remembered", "shared_neighbors"]
 
+# The rule for equal distances, in the names of the files: it was the row number before.
+TIE_RULE = "by-content"
+
 _folder: ContextVar[Path | None] = ContextVar("tamis_neighbors", default=None)
 
 
@@ -66,7 +69,7 @@ def remembered(X: Matrix, n_neighbors: int, search: Callable[[], Neighbors]) -> 
         return search()
     from tamis._neighbors import Neighbors
 
-    path = folder / f"{fingerprint(X)}-{n_neighbors}.npz"
+    path = folder / f"{fingerprint(X)}-{n_neighbors}-{TIE_RULE}.npz"
     try:
         with np.load(path, allow_pickle=False) as file:
             return Neighbors(file["indices"], file["distances"], str(file["method"]))

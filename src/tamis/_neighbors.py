@@ -11,7 +11,8 @@ from scipy.spatial import KDTree
 from sklearn.utils import check_random_state
 
 from tamis._neighbor_memory import remembered
-from tamis._tiles import TileSearch, first_per_row, pair_distances, power_of_two_scale
+from tamis._ties import TIE, content_ranks, first_per_row
+from tamis._tiles import TileSearch, pair_distances, power_of_two_scale
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.columns import canonical_csr, row_blocks
 
@@ -28,7 +29,8 @@ class Neighbors:
     Attributes
     ----------
     indices : ndarray of shape (n_samples, n_neighbors)
-        Nearest first; equal distances by index.
+        Nearest first. Of samples at equal distances those farther from the mean of all samples
+        come first: the order of the rows plays no part.
     distances : ndarray of shape (n_samples, n_neighbors)
         Euclidean, in float64.
     method : {"tiles", "kd_tree", "nn_descent"}
@@ -83,6 +85,14 @@ def nearest_neighbors(
     memory; with few dense columns, n >= 50·2^d, a k-d tree in about O(n log n). Duplicated rows
     are searched once.
 
+    Squared distances that differ by a relative 1e-10 or less are equal: that is rounding. Of
+    samples at equal distances, those farther from the mean of all samples come first, since they
+    have the larger inner product with the sample, both taken from the mean. Where that is equal
+    too, the samples farther out in the longer tails of the columns (the larger sum of deviations
+    times third moments), and then those with the larger projection on a fixed direction. Another
+    order of the rows therefore gives the same neighbours, and only equal rows stand in for each
+    other, in their order. The approximate search keeps the rule among the samples it has found.
+
     Examples
     --------
     >>> import numpy as np
@@ -127,21 +137,25 @@ def _exact_search(X: Matrix, n_neighbors: int, n_jobs: int | None, verbose: bool
     n_samples = X.shape[0]
     first, group = _group_equal_rows(X)
     n_distinct = len(first)
-    distinct = X if n_distinct == n_samples else X[first]
+    distinct = X[first] if n_distinct < n_samples else X
     few_columns = X.shape[1] <= np.log2(n_distinct / KD_TREE_MIN_SAMPLES)
     use_tree = few_columns and not sp.issparse(X)
+    ranks = content_ranks(X)
+    n_nearest = min(n_neighbors, n_distinct - 1)
     if n_distinct == 1:
         indices, squared = np.empty((1, 0), dtype=np.intp), np.empty((1, 0))
     elif use_tree:
-        indices, squared = _kd_tree(distinct, min(n_neighbors, n_distinct - 1), n_jobs)
+        indices, squared = _kd_tree(distinct, n_nearest, ranks[first], n_jobs)
     else:
-        indices, squared = TileSearch(distinct, min(n_neighbors, n_distinct - 1)).run(verbose)
+        indices, squared = TileSearch(distinct, n_nearest, ranks[first]).run(verbose)
     if n_distinct < n_samples:
-        indices, squared = _expand_groups(indices, squared, group, n_neighbors)
+        indices, squared = _expand_groups(indices, squared, group, ranks, n_neighbors)
     return Neighbors(indices, np.sqrt(squared), "kd_tree" if use_tree else "tiles")
 
 
-def _kd_tree(X: FloatArray, n_neighbors: int, n_jobs: int | None) -> tuple[IntArray, FloatArray]:
+def _kd_tree(
+    X: FloatArray, n_neighbors: int, ranks: IntArray, n_jobs: int | None
+) -> tuple[IntArray, FloatArray]:
     """Indices and squared distances of the neighbours, in few dimensions."""
     n_samples = X.shape[0]
     tree = KDTree(X)
@@ -161,7 +175,7 @@ def _kd_tree(X: FloatArray, n_neighbors: int, n_jobs: int | None) -> tuple[IntAr
         other = columns != pending[settled][rows]
         rows, columns = rows[other], columns[other]
         exact = pair_distances(X, pending[settled][rows], columns)
-        best = first_per_row(rows, columns, exact, settled.sum(), n_neighbors)
+        best = first_per_row(rows, columns, exact, ranks, settled.sum(), n_neighbors)
         indices[pending[settled]], squared[pending[settled]] = best
         pending = pending[~settled]
         n_asked *= 2
@@ -181,8 +195,7 @@ def _group_equal_rows(X: Matrix) -> tuple[IntArray, IntArray]:
         for rows in row_blocks(*X.shape):
             hashes[rows] = _bits(X[rows]) @ multipliers
     _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
-    # Groups in the order of their first rows, so that ties between groups go by index too.
-    order = np.argsort(first)
+    order = np.argsort(first)  # groups in the order of their first rows
     first, group = first[order], np.argsort(order)[group]
     repeated = np.flatnonzero(first[group] != np.arange(len(group)))
     if np.any(pair_distances(X, repeated, first[group[repeated]]) > 0):  # a collision of hashes
@@ -199,12 +212,13 @@ def _bits(values: FloatArray) -> FloatArray:
 
 
 def _expand_groups(
-    near: IntArray, squared: FloatArray, group: IntArray, n_neighbors: int
+    near: IntArray, squared: FloatArray, group: IntArray, ranks: IntArray, n_neighbors: int
 ) -> tuple[IntArray, FloatArray]:
     """Neighbours of all rows, from those of one row of each group of equal rows.
 
     The rows of the own group are at distance zero. Of any group at most `n_neighbors + 1` rows
-    can be neighbours of one row, those of lowest index.
+    can be neighbours of one row, those of lowest index. Groups at equal distances follow their
+    ranks: numbering equal rows otherwise then gives the same neighbours, renumbered.
     """
     n_groups = len(near)
     near = np.column_stack([np.arange(n_groups), near])
@@ -227,7 +241,7 @@ def _expand_groups(
         distance = np.repeat(squared[group[rows]].ravel(), repeats)
         other = column != row + rows.start
         all_indices[rows], all_squared[rows] = first_per_row(
-            row[other], column[other], distance[other], len(groups), n_neighbors
+            row[other], column[other], distance[other], ranks, len(groups), n_neighbors
         )
     return all_indices, all_squared
 
@@ -271,7 +285,9 @@ def _nn_descent(
             "search exactly with approximate=False."
         )
     squared = pair_distances(X, rows, columns)
-    indices, squared = first_per_row(rows, columns, squared, n_samples, n_neighbors)
+    indices, squared = first_per_row(
+        rows, columns, squared, content_ranks(X), n_samples, n_neighbors
+    )
 
     sample = np.sort(rng.choice(n_samples, min(n_samples, RECALL_SAMPLE_SIZE), replace=False))
     recall = _recall(X, sample, squared[sample])
@@ -294,7 +310,7 @@ def _recall(X: Matrix, sample: IntArray, squared: FloatArray) -> float:
         exact = pair_distances(X, np.full(X.shape[0], row), everyone)
         exact[row] = np.inf
         kth = np.partition(exact, n_neighbors - 1)[n_neighbors - 1]
-        n_right += int(np.count_nonzero(found <= kth))
+        n_right += int(np.count_nonzero(found <= kth * (1 + TIE)))
     return n_right / squared.size
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._progress import progress
+from tamis._ties import TIE, by_distance, first_per_row
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.columns import pair_blocks, row_blocks, row_differences
 
@@ -36,33 +37,25 @@ def pair_distances(X: Matrix, left: IntArray, right: IntArray) -> FloatArray:
     return squared
 
 
-def first_per_row(
-    rows: IntArray, columns: IntArray, squared: FloatArray, n_rows: int, n_neighbors: int
-) -> tuple[IntArray, FloatArray]:
-    """Per row its `n_neighbors` nearest candidates, ties by index; no row has fewer."""
-    order = np.lexsort((columns, squared, rows))
-    starts = np.searchsorted(rows[order], np.arange(n_rows))
-    chosen = order[starts[:, None] + np.arange(n_neighbors)]
-    return columns[chosen], squared[chosen]
-
-
 class TileSearch:
     """Exact neighbours from single-precision tiles of the distance matrix.
 
     Each tile holds rigorous *lower bounds* of the squared distances between two blocks of rows:
     rounding errors of a product of length m are at most about m·2⁻²⁴(‖x‖² + ‖y‖²), and the bound
     is folded into the product itself. A pair is a candidate while its lower bound does not exceed
-    the k-th smallest upper bound of its row, so no true neighbour is ever dropped; the few
-    candidates that remain are ranked by float64 differences. The matrix is symmetric: every tile
-    serves its rows and its columns.
+    the k-th smallest upper bound of its row, with room for ties, so no true neighbour is ever
+    dropped; the few candidates that remain are ranked by float64 differences, and those at equal
+    distances by the `ranks` of the samples. The matrix is symmetric: every tile serves its rows
+    and its columns.
 
     Where samples lie close together but far from the centre, the bounds leave too many pairs open;
     the tiles are then computed in double precision.
     """
 
-    def __init__(self, X: Matrix, n_neighbors: int) -> None:
+    def __init__(self, X: Matrix, n_neighbors: int, ranks: IntArray) -> None:
         self.X = X
         self.n_neighbors = n_neighbors
+        self.ranks = ranks
         n_samples, n_features = X.shape
         side = max(SMALLEST_TILE_SIDE, min(TILE_SIDE, WIDE_BLOCK_SIZE // (n_features + 2)))
         if sp.issparse(X):
@@ -85,7 +78,9 @@ class TileSearch:
 
     def _run(self, tiles: _Tiles, verbose: bool) -> tuple[IntArray, FloatArray] | None:
         """The search, or None if single precision leaves too much open."""
-        candidates = [_Candidates(self.X, rows, tiles, self.n_neighbors) for rows in self.blocks]
+        candidates = [
+            _Candidates(self.X, rows, tiles, self.n_neighbors, self.ranks) for rows in self.blocks
+        ]
         n_blocks = len(self.blocks)
         n_open = 0
         n_tiles = n_blocks * (n_blocks + 1) // 2
@@ -204,9 +199,12 @@ class _Tiles:
 class _Candidates:
     """The pairs of one block of rows that may still be neighbours."""
 
-    def __init__(self, X: Matrix, block: slice, tiles: _Tiles, n_neighbors: int) -> None:
+    def __init__(
+        self, X: Matrix, block: slice, tiles: _Tiles, n_neighbors: int, ranks: IntArray
+    ) -> None:
         self.X = X
         self.block = block
+        self.ranks = ranks
         self.gap = tiles.gap
         self.scale = tiles.scale
         self.underflow = tiles.underflow
@@ -223,7 +221,7 @@ class _Candidates:
         if self.n_neighbors < self.n_rows:
             gap = self.gap[self.block]
             kth = np.partition(tile, self.n_neighbors - 1)[:, self.n_neighbors - 1]
-            self.threshold = kth + (gap + gap.max())
+            self.threshold = (kth + (gap + gap.max())) * (1 + TIE)
         self.offer(tile, self.block.start, across=False)
 
     def offer(self, tile: FloatArray, first: int, across: bool) -> None:
@@ -253,7 +251,7 @@ class _Candidates:
         counts = np.bincount(self.rows, minlength=self.n_rows)
         starts = np.cumsum(counts) - counts
         full = np.flatnonzero(counts >= self.n_neighbors)
-        kth = self.upper[order[starts[full] + self.n_neighbors - 1]]
+        kth = self.upper[order[starts[full] + self.n_neighbors - 1]] * (1 + TIE)
         self.threshold[full] = np.minimum(self.threshold[full], kth)
         self._keep(self.lower <= self.threshold[self.rows])
 
@@ -266,7 +264,7 @@ class _Candidates:
         if len(self.rows) <= (16 * self.n_neighbors + 64) * self.n_rows:
             return
         squared = pair_distances(self.X, self.rows + self.block.start, self.columns)
-        order = np.lexsort((self.columns, squared, self.rows))
+        order = by_distance(self.rows, squared, self.ranks[self.columns])
         counts = np.bincount(self.rows, minlength=self.n_rows)
         place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
         self.lower = squared * self.scale**2
@@ -277,7 +275,9 @@ class _Candidates:
     def nearest(self) -> tuple[IntArray, FloatArray]:
         """The nearest candidates of each row, ranked in double precision."""
         squared = pair_distances(self.X, self.rows + self.block.start, self.columns)
-        return first_per_row(self.rows, self.columns, squared, self.n_rows, self.n_neighbors)
+        return first_per_row(
+            self.rows, self.columns, squared, self.ranks, self.n_rows, self.n_neighbors
+        )
 
 
 def _diagonal_first(n_blocks: int) -> Iterator[tuple[int, int]]:

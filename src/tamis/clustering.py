@@ -27,8 +27,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from tamis._ties import content_ranks
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import canonical_csr, extent, squared_row_norms, variances, weighted_moments
+from tamis.columns import canonical_csr, extent, variances, weighted_moments
 from tamis.graphs import spectral_embedding
 from tamis.solvers.centred import Centred
 from tamis.solvers.curvature import NoCurvature, Samples
@@ -216,19 +217,8 @@ def _without_gaps(labels: IntArray) -> IntArray:
 
 
 def _outwards(X: Matrix) -> IntArray:
-    """The samples by their distance from the mean.
-
-    Those equally far but for rounding, as in tables of whole numbers, keep their order.
-    """
-    distances = _distances_from_mean(X)
-    return np.argsort(np.round(distances / max(distances.max(), 1e-300), 10), kind="stable")
-
-
-def _distances_from_mean(X: Matrix) -> FloatArray:
-    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-    if sp.issparse(X):
-        return (squared_row_norms(X) - 2 * (X @ mean) + mean @ mean).clip(min=0)
-    return squared_row_norms(X - mean)
+    """The samples by their distance from the mean, those equally far by their values too."""
+    return np.argsort(content_ranks(X))[::-1]
 
 
 def _clusters_of(X: Matrix, labels: IntArray) -> Clusters:

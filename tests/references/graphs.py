@@ -2,17 +2,64 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
+TIE = 1e-10
+
 
 def brute_neighbors(X, n_neighbors):
-    """Indices and distances of the nearest other rows, equal distances by index."""
+    """Indices and distances of the nearest other rows, equal distances by `content_order`."""
     X = np.asarray(X, dtype=np.float64)
     squared = cdist(X, X, "sqeuclidean")
     np.fill_diagonal(squared, np.inf)
-    indices = np.argsort(squared, axis=1, kind="stable")[:, :n_neighbors]
+    rank = {row: place for place, row in enumerate(content_order(X))}
+    indices = []
+    for i, to in enumerate(squared):
+        order = [j for j in np.argsort(to) if j != i]
+        equal = split(order, [to[b] > to[a] * (1 + TIE) for a, b in pairwise(order)])
+        chosen = [j for run in equal for j in sorted(run, key=rank.get)]
+        indices.append(chosen[:n_neighbors])
+    indices = np.array(indices)
     return indices, np.sqrt(np.take_along_axis(squared, indices, axis=1))
+
+
+def split(items, apart):
+    """Runs of items; `apart` says of each pair that follow each other whether a run ends."""
+    runs = [[items[0]]]
+    for item, ends in zip(items[1:], apart, strict=True):
+        if ends:
+            runs.append([])
+        runs[-1].append(item)
+    return runs
+
+
+def content_order(X):
+    """The rows: farthest from the mean first, then longest tails, then along a direction."""
+    unit = np.abs(X).max() or 1
+    Z = (X - X.mean(axis=0)) / unit
+    third = (Z**3).mean(axis=0)
+    third[np.abs(third) <= 1e-6 * (np.abs(Z) ** 3).mean(axis=0)] = 0
+    direction = np.random.default_rng(0).standard_normal(X.shape[1])
+    radius, size = np.linalg.norm(Z, axis=1), np.linalg.norm(X / unit, axis=1)
+    error = TIE * radius + 1e-14 * np.sqrt((size**2).mean())
+    keys = [
+        (radius**2, (radius + error) ** 2 - radius**2),
+        (Z @ third, error * np.linalg.norm(third)),
+        (X @ direction / unit, TIE * size * np.linalg.norm(direction)),
+    ]
+
+    def ordered(rows, keys):
+        if len(rows) < 2 or not keys:
+            return sorted(rows)
+        (key, error), *rest = keys
+        rows = sorted(rows, key=lambda i: -key[i])
+        apart = [key[i] - key[j] > max(error[i], error[j]) for i, j in pairwise(rows)]
+        return [i for run in split(rows, apart) for i in ordered(run, rest)]
+
+    return ordered(range(len(X)), keys)
 
 
 def neighbor_graph(X, n_neighbors, weight, combine):
