@@ -193,7 +193,8 @@ def _tasks(
     rows = drawn_samples(source.table.X.shape[0], max_rows, seed)
     raw = source.table.X[rows]
     judged_scale = "standard" if scale == "auto" else scale
-    X = scaled(raw, judged_scale)
+    columns = source.table.feature_names
+    X = scaled(raw, judged_scale, columns)
     labels = _classes(source, rows)
     n_clusters = clusters or (
         int(labels.max()) + 1 if labels is not None else min(CLUSTERS_BY_DEFAULT, X.shape[0] - 1)
@@ -230,7 +231,7 @@ def _tasks(
                 function=judge_method,
                 arguments={
                     "judge": judge,
-                    "X": X if fitted == judged_scale else scaled(raw, fitted),
+                    "X": X if fitted == judged_scale else scaled(raw, fitted, columns),
                     "method": name,
                     "parameters": parameters,
                 },

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
+from tamis._array_files import checked_sparse
 from tamis.io._errors import TableError
 from tamis.io._table import Table, make_table
 from tamis.io._text import open_binary
@@ -24,7 +25,14 @@ def read_libsvm(
                 f"{what}; leave it out (the first number of a line is read as its label)."
             )
     with open_binary(path) as file:
-        X, y = load_svmlight_file(file)
+        try:
+            X, y = load_svmlight_file(file)
+        except OverflowError as error:
+            raise TableError(
+                f"{path}: an index is larger than 2,147,483,647, the most columns that a libsvm "
+                "file may have; check its indices."
+            ) from error
+    checked_sparse(X)
     labels_read = y.astype(np.intp) if np.array_equal(y, np.rint(y)) else y
     return make_table(path, format, X, None, labels=labels_read)
 
