@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tamis.io._encoding import open_text
 from tamis.io._errors import TableError
 from tamis.io._libraries import need
 from tamis.io._rows import RowCollector, row_values
 from tamis.io._table import Table, make_table, refuse_text, set_aside
-from tamis.io._text import open_text
+from tamis.io._values import cells_of, texts
 
 _CLASS = "class"
 
@@ -106,13 +107,17 @@ def _sparse_table(
 def write_arff(table: Table, path: Path, *, format: str) -> None:
     """Write ids as text, labels as a nominal or numeric attribute, sparse rows in braces."""
     arff = need("arff", "arff")
-    beside = table.beside()
+    beside = [
+        (name, v if v.dtype.kind in "biuf" else np.array(texts(v), dtype=object))
+        for name, v in table.beside()
+    ]
     attributes: list[tuple[str, Any]] = []
-    for name, values in beside:
+    n_labels = int(table.labels is not None)
+    for i, (name, values) in enumerate(beside):
         if values.dtype.kind in "biuf":
             attributes.append((name, "NUMERIC"))
         else:
-            is_label = values is table.labels
+            is_label = i == len(beside) - n_labels
             attributes.append((name, sorted(set(map(str, values))) if is_label else "STRING"))
     attributes += [(str(name), "NUMERIC") for name in table.feature_names]
     _refuse_names(arff, path, attributes)
@@ -124,17 +129,22 @@ def write_arff(table: Table, path: Path, *, format: str) -> None:
 def _rows(table: Table, beside: list[Any]) -> list[Any]:
     first = len(beside)
     rows: list[Any] = []
+    if not sp.issparse(table.X):
+        for i, row in enumerate(cells_of(table)):
+            rows.append([*(values[i] for _, values in beside), *map(_numeric, row)])
+        return rows
     for i in range(table.X.shape[0]):
-        side = [values[i] for _, values in beside]
-        if sp.issparse(table.X):
-            part = slice(table.X.indptr[i], table.X.indptr[i + 1])
-            row = dict(enumerate(side))
-            columns = (table.X.indices[part] + first).tolist()
-            row.update(zip(columns, table.X.data[part].tolist(), strict=True))
-            rows.append(row)
-        else:
-            rows.append(side + table.X[i].tolist())
+        part = slice(table.X.indptr[i], table.X.indptr[i + 1])
+        cells = dict(enumerate(values[i] for _, values in beside))
+        columns = (table.X.indices[part] + first).tolist()
+        cells.update(zip(columns, table.X.data[part].tolist(), strict=True))
+        rows.append(cells)
     return rows
+
+
+def _numeric(value: Any) -> Any:
+    """Truth values as 0 and 1: the format has no type for them."""
+    return int(value) if isinstance(value, bool) else value
 
 
 def _refuse_names(arff: Any, path: Path, attributes: list[tuple[str, Any]]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from tamis._typing import FloatArray, Matrix
 from tamis.io._errors import TableError, close_matches
 from tamis.io._table import Table, make_table
+from tamis.io._values import texts
 
 _TABLE_KEYS = ("X", "fea", "data", "x", "features")
 _LABEL_KEYS = ("y", "Y", "gnd", "label", "labels")
@@ -104,4 +105,4 @@ def _side_values(array: Any) -> FloatArray:
 
 def plain(values: FloatArray) -> FloatArray:
     """Labels or ids as an array that numpy stores without pickling: objects become text."""
-    return values.astype(str) if values.dtype.kind == "O" else values
+    return np.array(texts(values), dtype=str) if values.dtype.kind == "O" else values

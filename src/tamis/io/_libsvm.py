@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from tamis._array_files import checked_sparse
+from tamis.io._encoding import open_binary
 from tamis.io._errors import TableError
 from tamis.io._table import Table, make_table
-from tamis.io._text import open_binary
+from tamis.io._values import matrix
 
 
 def read_libsvm(
@@ -45,6 +46,6 @@ def write_libsvm(table: Table, path: Path, *, format: str) -> None:
             f"{path}: libsvm holds numbers as labels, and these are text; write another format, "
             "or read the table without labels."
         )
-    X = sp.csr_matrix(table.X)
+    X = sp.csr_matrix(matrix(table.X))
     with open_binary(path, "w") as file:
         dump_svmlight_file(X, y, file, zero_based=False)

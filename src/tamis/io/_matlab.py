@@ -14,6 +14,7 @@ from tamis._typing import FloatArray
 from tamis.io._arrays import table_of_arrays
 from tamis.io._libraries import need
 from tamis.io._table import Table
+from tamis.io._values import matrix, texts
 
 
 def read_mat(
@@ -52,8 +53,9 @@ def _hdf5_value(file: Any, name: str) -> Any:
 
 def write_mat(table: Table, path: Path, *, format: str) -> None:
     """Write ``X``, ``y``, ``ids`` and ``feature_names`` (cells of text)."""
+    X = matrix(table.X)
     variables: dict[str, Any] = {
-        "X": sp.csc_matrix(table.X) if sp.issparse(table.X) else table.X,
+        "X": sp.csc_matrix(X) if sp.issparse(X) else X,
         "feature_names": table.feature_names,
     }
     if table.labels is not None:
@@ -65,5 +67,6 @@ def write_mat(table: Table, path: Path, *, format: str) -> None:
 
 
 def _column(values: FloatArray) -> FloatArray:
-    values = values if values.dtype.kind in "biuf" else values.astype(object)
+    if values.dtype.kind not in "biuf":
+        values = np.array(texts(values), dtype=object)
     return values.reshape(-1, 1)
