@@ -193,7 +193,7 @@ def test_only_the_top_is_printed(run, blobs, tmp_path):
 
 
 def test_registered_sets_are_tables_too(run):
-    frame = pd.DataFrame(load_iris().data, columns=["x0", "x1", "x2", "x3"])
+    frame = load_iris(as_frame=True).data
     result = run("select", "dataset:iris", "-k", 2, "--json")
     assert kept_columns(result) == best(MRSF(2), standardised(frame))
 

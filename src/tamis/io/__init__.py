@@ -23,13 +23,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from tamis._array_files import ArrayFileError
 from tamis.io._errors import TableError, TableWarning
 from tamis.io._formats import FORMATS, check_content, columns_of_var, format_of, formats
 from tamis.io._origin import Origin
 from tamis.io._table import Table
-from tamis.io._text import delimited_writer, read_delimited
+from tamis.io._text import delimited_writer
 from tamis.io._values import MixedColumns
 from tamis.io._writing import refuse_input_as_output, replacing
 
@@ -182,7 +183,8 @@ def _origin(table: Table) -> Origin | None:
 def _as_stored(table: Table, origin: Origin | None, kept: np.ndarray[Any, Any]) -> Table:
     """The table with some of its columns, of the types that they have in the file."""
     names = table.feature_names[kept]
-    if origin is None:
+    read_typed = None if origin is None else FORMATS[origin.format].typed
+    if origin is None or read_typed is None or sp.issparse(table.X):
         X = (
             table.X
             if len(kept) == table.X.shape[1] and (np.diff(kept) == 1).all()
@@ -191,10 +193,8 @@ def _as_stored(table: Table, origin: Origin | None, kept: np.ndarray[Any, Any]) 
         if table.stored_dtype is not None:
             X = X.astype(table.stored_dtype)
         return replace(table, X=X, feature_names=names)
-    read_typed = FORMATS[origin.format].typed
-    assert read_typed is not None
     # Ids and labels of a text file are what its cells say already.
-    aside = [] if FORMATS[origin.format].read is read_delimited else origin.beside()
+    aside = origin.beside() if origin.format in ("parquet", "feather", "excel") else []
     values = read_typed(origin, [*aside, *origin.features[kept].tolist()])
     beside: dict[int, Any] = dict(zip(aside, values, strict=False))
     return replace(

@@ -122,7 +122,8 @@ def copy_excel(origin: Origin, path: Path, columns: Sequence[int], *, format: st
             return None
         if isinstance(cell.value, str):
             return _text_cell(sheet, path, cell.value)
-        new = make_cell(sheet, value=cell.value)
+        value = _exact(sheet, cell.value)
+        new = value if hasattr(value, "number_format") else make_cell(sheet, value=value)
         new.number_format = cell.number_format
         return new
 
@@ -169,6 +170,15 @@ def _text_cell(sheet: Any, path: Path, value: Any) -> Any:
     return cell
 
 
+def _exact(sheet: Any, value: Any) -> Any:
+    """A value that is written with all its digits: openpyxl by itself writes 16 of a number."""
+    if type(value) not in (int, float) or float(f"{value:.16g}") == value:
+        return value
+    cell = need("openpyxl.cell", "excel").WriteOnlyCell(sheet, value=repr(value))
+    cell.data_type = "n"
+    return cell
+
+
 def write_excel(table: Table, path: Path, *, format: str) -> None:
     """Write one sheet: numbers, truth values and dates as such, all else as text."""
     beside = table.beside()
@@ -183,14 +193,15 @@ def write_excel(table: Table, path: Path, *, format: str) -> None:
     def cell(value: Any) -> Any:
         if value is None:
             return None
-        # A sheet knows no time zones, and no whole numbers beyond 64 bits.
+        # A sheet knows no time zones.
         if is_plain(value) and getattr(value, "tzinfo", None) is None:
-            return value.item() if isinstance(value, np.generic) else value
+            return _exact(sheet, value.item() if isinstance(value, np.generic) else value)
         return _text_cell(sheet, path, value)
 
     names = [name for name, _ in beside] + table.feature_names.tolist()
     sheet.append([_text_cell(sheet, path, name) for name in names])
     for i, row in enumerate(cells_of(table)):
-        sheet.append([*(cell(values[i]) for _, values in beside), *row])
+        numbers = (_exact(sheet, value) for value in row)
+        sheet.append([*(cell(values[i]) for _, values in beside), *numbers])
     with open(path, "wb") as file:
         book.save(file)

@@ -10,12 +10,12 @@ from types import MappingProxyType
 from typing import Any
 
 from tamis.io._anndata import read_anndata, write_anndata
-from tamis.io._arff import read_arff, write_arff
+from tamis.io._arff import copy_arff, read_arff, typed_arff, write_arff
 from tamis.io._arrow import copy_arrow, read_arrow, typed_arrow, write_arrow
 from tamis.io._encoding import COMPRESSIONS, encoding_of
 from tamis.io._errors import TableError, close_matches
 from tamis.io._excel import copy_excel, read_excel, typed_excel, write_excel
-from tamis.io._libsvm import read_libsvm, write_libsvm
+from tamis.io._libsvm import copy_libsvm, read_libsvm, write_libsvm
 from tamis.io._matlab import read_mat, write_mat
 from tamis.io._numpy import read_npy, read_npz, write_npy, write_npz
 from tamis.io._table import Table
@@ -94,7 +94,16 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             Format("npz", "NPZ", (".npz",), read_npz, write_npz, ("NPZ", "zip")),
             # MATLAB's version 4 has no mark of its own.
             Format("mat", "MATLAB", (".mat",), read_mat, write_mat, ("MATLAB", "HDF5", "unknown")),
-            Format("arff", "ARFF", (".arff",), read_arff, write_arff, (_TEXT, _WIDE_TEXT)),
+            Format(
+                "arff",
+                "ARFF",
+                (".arff",),
+                read_arff,
+                write_arff,
+                (_TEXT, _WIDE_TEXT),
+                copy=copy_arff,
+                typed=typed_arff,
+            ),
             Format(
                 "libsvm",
                 "libsvm",
@@ -102,6 +111,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 read_libsvm,
                 write_libsvm,
                 (_TEXT,),
+                copy=copy_libsvm,
             ),
             Format(
                 "excel",

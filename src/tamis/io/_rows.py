@@ -131,7 +131,7 @@ class RowCollector:
             self._text.setdefault(self.names[self.features[feature]], text)
         elif self.notation is not None:
             raise MixedNotationError(text)
-        if self._marked is None or not {",", "."} & set(self._marked):
+        if self._marked is None or ({",", "."} & set(text) and not {",", "."} & set(self._marked)):
             self._marked = text
         self._fitting &= fitting or self._fitting
         return np.nan

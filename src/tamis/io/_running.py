@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from tamis._typing import IntArray
 from tamis.columns import extent
 
-# Fewer rows may go up in equal steps by chance.
+# Of fewer rows, any numbers may go up in equal steps, or differ.
 _FEWEST_ROWS = 5
 _NAMES = re.compile(
     r"(?:.*[ _.-])?(?:id|ids|uid|guid)|.*[a-z]I[Dd]|index|idx|row ?(?:nr|no|num|number)?\.?"
@@ -73,7 +73,7 @@ def _is_running(values: Any) -> bool:
 
 def _id_columns(X: Any, names: Sequence[str]) -> set[int]:
     """Columns that are called as ids are, and hold different whole numbers."""
-    if X.shape[0] < 3:
+    if X.shape[0] < _FEWEST_ROWS:
         return set()
     named: IntArray = np.array(
         [

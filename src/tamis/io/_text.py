@@ -121,8 +121,7 @@ def _read_encoded(
     try:
         return read_in_any_notation(path, read, layout.separator)
     except TableError as error:
-        # Where a first line of data was taken for names, what is wrong with them is no advice.
-        if hints and "called the same" in str(error):
+        if hints:  # what is wrong may be that the first line was taken for what it is not
             raise TableError(f"{error} {hints[0]}") from error
         raise
 
@@ -390,7 +389,7 @@ def _name(layout: Layout, column: int) -> str:
 def typed_delimited(origin: Origin, columns: Sequence[int]) -> list[FloatArray]:
     """Some columns of a text file: truth values, whole numbers, or numbers, as all cells are."""
     layout: Layout = origin.layout
-    collected = [_TypedColumn(layout.notation) for _ in columns]
+    collected = [TypedColumn(layout.notation) for _ in columns]
     with _data(origin.path, layout) as lines:
         records = _records(lines, layout.separator)
         size = max(1, BLOCK_SIZE // max(1, len(columns)))
@@ -400,7 +399,7 @@ def typed_delimited(origin: Origin, columns: Sequence[int]) -> list[FloatArray]:
     return [column.values() for column in collected]
 
 
-class _TypedColumn:
+class TypedColumn:
     """Blocks of cells as truth values while all are, then as whole numbers, then as numbers."""
 
     def __init__(self, notation: Notation | None) -> None:
