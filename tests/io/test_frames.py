@@ -110,10 +110,29 @@ class TestExcel:
 
     def test_sheets(self, save):
         path = save([["a", "b"], [1, 2]], [["c", "d"], [3, 4]])
-        assert io.read(path).feature_names.tolist() == ["a", "b"]
+        table = io.read(path)
+        assert table.feature_names.tolist() == ["a", "b"]
+        assert table.notes == ("Of 2 sheets, 'sheet0' is taken; key=… names another: 'sheet1'.",)
         assert io.read(path, key="sheet1").X.tolist() == [[3, 4]]
         with pytest.raises(TableError, match="no sheet 'sheet7'; did you mean"):
             io.read(path, key="sheet7")
+
+    def test_an_index_column(self, save):
+        table = io.read(save([[None, "a", "b"], [0, 1.5, 2], [1, 3, 4]]))
+        assert table.ids.tolist() == ["0", "1"]
+        assert table.feature_names.tolist() == ["a", "b"]
+        assert table.notes == ("The first column has no name: taken as row ids.",)
+
+    def test_a_header_of_numbers(self, save):
+        path = save([[2019, 2020, 2021], [1.5, 2.5, 4.5], [2.5, 0.5, 3.5]])
+        with pytest.warns(io.TableWarning, match="counts on and is taken as names"):
+            assert io.read(path).feature_names.tolist() == ["2019", "2020", "2021"]
+        assert io.read(path, header=False).X.shape == (3, 3)
+        assert io.read(path, labels="2020").X.shape == (2, 2)
+
+    def test_numbers_written_as_text(self, save):
+        table = io.read(save([["a", "b"], ["1,5", 2.5], ["3,25", 1]]))
+        assert table.X.tolist() == [[1.5, 2.5], [3.25, 1]]
 
     def test_without_header_and_with_blank_rows(self, save):
         table = io.read(save([[1, 2], [], [3, True]]))
