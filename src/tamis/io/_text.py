@@ -7,6 +7,7 @@ import io
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -151,8 +152,9 @@ class _Start:
             n_lines += 1
         second = _record(lines)
         if not first.strip() and comments:
-            first, second = comments.pop(), ""
-            n_lines -= 1
+            raise TableError(
+                f"{path}: every line begins with #, as comments do; write a header and rows."
+            )
         if not first.strip():
             raise TableError(f"{path}: the file holds no text; write a header and rows.")
         separator = "\t" if format == "tsv" else _separator(first, second)
@@ -322,20 +324,27 @@ def _is_blank(record: Sequence[str], n_columns: int) -> bool:
     return not record or (len(record) == 1 < n_columns and not record[0].strip())
 
 
-def _records(lines: Iterator[str], separator: str) -> Iterator[tuple[str, list[str]]]:
-    """Every record that is not blank: as it is written, and its cells."""
-    taken: list[str] = []
+def _records(lines: Iterator[str], separator: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Every record that is not blank: its line end, its cells as they are written, and as read."""
+    for line in lines:
+        body = line.rstrip("\r\n")
+        end = line[len(body) :]
+        if '"' not in line:
+            if body.strip() or separator in body:
+                written = body.split(separator)
+                yield end, written, written
+            continue
+        taken: list[str] = []
 
-    def taking() -> Iterator[str]:
-        for line in lines:
-            taken.append(line)
-            yield line
+        def taking(line: str = line, taken: list[str] = taken) -> Iterator[str]:
+            for part in itertools.chain([line], lines):
+                taken.append(part)
+                yield part
 
-    for cells in csv.reader(taking(), delimiter=separator, strict=True):
+        cells = next(csv.reader(taking(), delimiter=separator, strict=True))
         record = "".join(taken)
-        taken.clear()
-        if not _is_blank(cells, 2):
-            yield record, cells
+        body = record.rstrip("\r\n")
+        yield record[len(body) :], raw_cells(record, separator), cells
 
 
 def copy_delimited(origin: Origin, path: Path, columns: Sequence[int], *, format: str) -> None:
@@ -348,36 +357,30 @@ def copy_delimited(origin: Origin, path: Path, columns: Sequence[int], *, format
     separator = layout.separator
     if format != origin.format:
         separator = "\t" if format == "tsv" else ";" if layout.notation is COMMA else ","
-    n_columns = 1 + max(columns)
+    same = separator == layout.separator
     with _data(origin.path, layout) as lines, open_text(path, "w", layout.encoding) as file:
         file.writelines(layout.comments)
         records = _records(lines, layout.separator)
         first = next(records)  # a table has at least one row
-        end = _line_end(first[0])
-        names = [_name(layout, j) for j in columns]
-        if separator == layout.separator and layout.header is not None:
+        end = first[0] or "\n"
+        if same and layout.header is not None:
             names = [layout.header[j] for j in columns]
             if all(map(is_number, names)):  # quotes tell the reader that it is no data
                 names = [f'"{name}"' for name in names]
             file.write(layout.mark + separator.join(names) + end)
         else:
+            names = [_name(layout, j) for j in columns]
             file.write(layout.mark)
-            delimited_writer(file, separator, names, quote=all(map(is_number, names))).writerow(
-                names
-            )
+            quote = all(map(is_number, names))
+            delimited_writer(file, separator, names, quote=quote).writerow(names)
         writer = csv.writer(file, delimiter=separator, lineterminator=end)
-        for record, cells in itertools.chain([first], records):
-            written = raw_cells(record, layout.separator)
-            if separator == layout.separator and len(written) == len(cells) >= n_columns:
+        for line_end, written, cells in itertools.chain([first], records):
+            if same and len(written) == len(cells):
                 chosen = separator.join([written[j] for j in columns])
                 # A lone empty cell would be a blank line.
-                file.write((chosen or '""') + (_line_end(record, end)))
+                file.write((chosen or '""') + (line_end or end))
             else:
                 writer.writerow([cells[j] for j in columns])
-
-
-def _line_end(record: str, default: str = "\n") -> str:
-    return record[len(record.rstrip("\r\n")) :] or default
 
 
 def _name(layout: Layout, column: int) -> str:
@@ -393,7 +396,7 @@ def typed_delimited(origin: Origin, columns: Sequence[int]) -> list[FloatArray]:
     with _data(origin.path, layout) as lines:
         records = _records(lines, layout.separator)
         size = max(1, BLOCK_SIZE // max(1, len(columns)))
-        while block := [cells for _, cells in itertools.islice(records, size)]:
+        while block := [cells for *_, cells in itertools.islice(records, size)]:
             for j, column in zip(columns, collected, strict=True):
                 column.add([cells[j].strip() for cells in block])
     return [column.values() for column in collected]
@@ -407,13 +410,20 @@ class TypedColumn:
         self._blocks: list[FloatArray] = []
 
     def add(self, cells: list[str]) -> None:
-        try:
+        block = self._plain(cells) if self._notation is None else None
+        if block is None:
             block = typed([self._value(cell) for cell in cells])
-        except ValueError:
-            block = np.array([self._number(cell) for cell in cells])
         if block.dtype == object:  # whole numbers beyond 64 bits
             block = block.astype(np.float64)
         self._blocks.append(block)
+
+    def _plain(self, cells: list[str]) -> FloatArray | None:
+        """Cells that are all whole numbers, or all numbers, as Python writes them."""
+        with suppress(ValueError):
+            return typed(list(map(int, cells)))
+        with suppress(ValueError):
+            return np.array(list(map(float, cells)))
+        return None
 
     def _value(self, cell: str) -> bool | int | float:
         truth = TRUTH.get(cell.casefold())
@@ -423,15 +433,12 @@ class TypedColumn:
         try:
             return int(cell if plain is None else plain)
         except ValueError:
-            return self._number(cell)
-
-    def _number(self, cell: str) -> float:
-        truth = TRUTH.get(cell.casefold())
-        return parse_number(cell, self._notation) if truth is None else truth
+            return parse_number(cell, self._notation)
 
     def values(self) -> FloatArray:
-        """The whole column."""
-        return np.concatenate(self._blocks)
+        """The whole column, after all cells."""
+        blocks, self._blocks = self._blocks, []  # they are not held beside it
+        return np.concatenate(blocks)
 
 
 def write_delimited(table: Table, path: Path, *, format: str) -> None:
