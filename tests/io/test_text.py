@@ -124,6 +124,8 @@ def test_many_blocks(read):
         ("a,b\n", "columns but no rows"),
         ("a\n1\n2\n", "has 1 numeric column; there is nothing to select from"),
         ("\n\n", "holds no text"),
+        ("#1,2\n#3,4\n", "every line begins with #, as comments do"),
+        ("a b c\n1 2 3\n4 5 6\n", "has no comma, semicolon or tab; part the cells by one"),
         (b"a,b\n\xe9,1\n", "not numbers in column 'a' .*'é'"),
         (b"\xff\xfea\0,\0b\0\n\0" + b"1", "not UTF-16-LE throughout"),
         (b"a,b\n\0\1\2", "the content is unknown, not CSV"),
@@ -333,6 +335,11 @@ class TestRunningNumbers:
     )
     def test_not_hinted_at(self, read, name, values):
         assert read(self.content(name, values)).X.shape == (8, 4)
+
+    def test_several(self, read):
+        lines = [f"{i},{i * 10},{a},{b},{c}" for i, (a, b, c) in enumerate(self.DATA)]
+        with pytest.warns(TableWarning, match=r"Columns 'n', 't' look like .* with ids='n'"):
+            read("\n".join(["n,t,a,b,c", *lines]))
 
     def test_with_other_ids(self, read):
         with pytest.warns(TableWarning, match="'x' looks .*; leave it out of the file"):

@@ -130,6 +130,7 @@ def command_words(error: Exception | str, format_option: str = "--format") -> st
         ("header=True", "--header"),
         ("header=False", "--no-header"),
         ("ids='", "--id '"),
+        ('ids="', '--id "'),
         ("fresh=True", "--fresh"),
         ("tamis.datasets.names()", "`tamis datasets`"),
     ):

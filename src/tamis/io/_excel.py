@@ -78,7 +78,13 @@ def read_excel(
             collector.add_row(row, f"row {i}")
         return collector.finish()
 
-    return read_in_any_notation(path, read, None)
+    try:
+        return read_in_any_notation(path, read, None)
+    except TableError as error:
+        advice = [*hints, *(note for note in notes[:1] if len(titles) > 1 and key is None)]
+        if advice:  # what is wrong may be that another sheet, or no header, was meant
+            raise TableError(" ".join([str(error), *advice])) from error
+        raise
 
 
 @contextmanager

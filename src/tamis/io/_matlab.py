@@ -16,6 +16,12 @@ from tamis.io._libraries import need
 from tamis.io._table import Table
 from tamis.io._values import matrix, texts
 
+_CLASSES = {
+    "double": np.dtype(np.float64),
+    "single": np.dtype(np.float32),
+    "logical": np.dtype(bool),
+}
+
 
 def read_mat(
     path: Path, *, format: str, labels: str | None, ids: str | None, key: str | None
@@ -28,7 +34,9 @@ def read_mat(
             return table_of_arrays(path, format, arrays, labels=labels, ids=ids, key=key)
     variables = matlab_variables(path)
     arrays = LazyArrays(variables, lambda name: _cells(variables[name]))
-    return table_of_arrays(path, format, arrays, labels=labels, ids=ids, key=key)
+    # MATLAB stores doubles that are small whole numbers, and truth values, as bytes.
+    dtypes = {name: _CLASSES[kind] for name, _, kind in scipy.io.whosmat(path) if kind in _CLASSES}
+    return table_of_arrays(path, format, arrays, labels=labels, ids=ids, key=key, dtypes=dtypes)
 
 
 def _cells(value: Any) -> Any:

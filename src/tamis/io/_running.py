@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import IntArray
-from tamis.columns import extent
+from tamis.columns import describe_columns, extent
 
 # Of fewer rows, any numbers may go up in equal steps, or differ.
 _FEWEST_ROWS = 5
@@ -21,25 +20,24 @@ _NAMES = re.compile(
 
 
 def running_number_hints(X: Any, names: Sequence[str], has_ids: bool) -> list[str]:
-    """A sentence for each column that looks like a running number or an id, a few at most.
+    """A sentence about the columns that look like running numbers or ids, if there are any.
 
     Where most columns look so, as in a table of ranks, none is worth a word. O(nd).
     """
     found = _running_columns(X) | _id_columns(X, names)
     if not found or 2 * len(found) > X.shape[1]:
         return []
-    hints = []
-    for j in sorted(found)[:3]:
-        remedy = (
-            "leave it out of the file if it is no measurement"
-            if has_ids
-            else f"if it only names the rows, set it aside with ids={names[j]!r}"
-        )
-        hints.append(
-            f"Column {names[j]!r} looks like a running number or an id and is taken as a feature; "
-            f"{remedy}."
-        )
-    return hints
+    columns = sorted(found)
+    shown = describe_columns(columns, names)
+    if len(columns) == 1:
+        what = "looks like a running number or an id and is taken as a feature"
+        remedy = f"if it only names the rows, set it aside with ids={names[columns[0]]!r}"
+        otherwise = "leave it out of the file if it is no measurement"
+    else:
+        what = "look like running numbers or ids and are taken as features"
+        remedy = f"if one only names the rows, set it aside with ids={names[columns[0]]!r}"
+        otherwise = "leave them out of the file if they are no measurements"
+    return [f"{shown[0].upper()}{shown[1:]} {what}; {otherwise if has_ids else remedy}."]
 
 
 def _column(X: Any, j: int) -> Any:
@@ -75,16 +73,10 @@ def _id_columns(X: Any, names: Sequence[str]) -> set[int]:
     """Columns that are called as ids are, and hold different whole numbers."""
     if X.shape[0] < _FEWEST_ROWS:
         return set()
-    named: IntArray = np.array(
-        [
-            j
-            for j, name in enumerate(names)
-            if _NAMES.fullmatch(name.strip()) or _NAMES.fullmatch(name.strip().casefold())
-        ],
-        dtype=np.intp,
-    )
     found = set()
-    for j in named.tolist():
+    for j, name in enumerate(names):
+        if not (_NAMES.fullmatch(name.strip()) or _NAMES.fullmatch(name.strip().casefold())):
+            continue
         values = _column(X, j)
         if np.array_equal(values, np.rint(values)) and len(np.unique(values)) == len(values):
             found.add(j)

@@ -25,6 +25,7 @@ from tamis.io._rows import TRUTH, RowCollector, parse_number, read_in_any_notati
 from tamis.io._table import Table, default_names
 from tamis.io._values import cells_of
 
+_OTHER_SEPARATOR = re.compile(r"\S[ |:]+\S")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 # A cell may be long (a sequence, a text to be set aside); the parser's own limit is 128 KiB.
 _LONGEST_CELL = 1 << 30
@@ -105,6 +106,10 @@ def _read_encoded(
 ) -> Table:
     with open_text(path, encoding=encoding) as file:
         start = _Start.read(file, path, format)
+    if start.n_columns == 1 and _OTHER_SEPARATOR.search(start.first.strip()):
+        raise TableError(
+            f"{path}: the first line has no comma, semicolon or tab; part the cells by one of them."
+        )
     layout, names, notes, hints = start.laid_out(encoding, header, {labels, ids})
     if names is None:
         names = default_names(start.n_columns)
