@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import decimal
 from dataclasses import replace
@@ -13,6 +14,8 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tamis import io
 from tamis.io import TableError, TableWarning
@@ -94,6 +97,27 @@ class TestText:
         io.write_table(table, [0, 2], tmp_path / "out.csv")
         assert (tmp_path / "out.csv").read_text() == '"10","30"\n1,3\n4,7\n'
         assert io.read(tmp_path / "out.csv").feature_names.tolist() == ["10", "30"]
+
+    @settings(
+        max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
+    @given(
+        texts=st.lists(
+            st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0")),
+            min_size=3,
+            max_size=6,
+        ),
+        separator=st.sampled_from(",;\t"),
+        quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
+    )
+    def test_any_text_beside_the_numbers(self, tmp_path, texts, separator, quoting):
+        rows = [["name", "a", "b", "c"]]
+        rows += [[text, f"{i * i}.50", str(-i), f"{i}e3"] for i, text in enumerate(texts)]
+        with open(tmp_path / "in.csv", "w", newline="", encoding="utf-8") as file:
+            csv.writer(file, delimiter=separator, quoting=quoting).writerows(rows)
+        written = (tmp_path / "in.csv").read_bytes()
+        out = copied(tmp_path / "in.csv", [0, 1, 2], tmp_path / "out.csv", ids="name")
+        assert out.read_bytes() == written
 
     def test_other_formats_get_types(self, tmp_path):
         (tmp_path / "in.csv").write_text(self.CELLS)

@@ -125,7 +125,7 @@ class TestExcel:
 
     def test_a_header_of_numbers(self, save):
         path = save([[2019, 2020, 2021], [1.5, 2.5, 4.5], [2.5, 0.5, 3.5]])
-        with pytest.warns(io.TableWarning, match="counts on and is taken as names"):
+        with pytest.warns(io.TableWarning, match="goes up like names"):
             assert io.read(path).feature_names.tolist() == ["2019", "2020", "2021"]
         assert io.read(path, header=False).X.shape == (3, 3)
         assert io.read(path, labels="2020").X.shape == (2, 2)

@@ -264,10 +264,34 @@ class TestHeader:
 
     @pytest.mark.parametrize("content", [YEARS, YEARS.replace("2019", "", 1)])
     def test_numbers_that_count_on_are_names(self, read, content):
-        with pytest.warns(TableWarning, match="counts on and is taken as names.*header=False"):
+        with pytest.warns(TableWarning, match=r"goes up like names .*header=False"):
             table = read(content)
         assert table.feature_names.tolist()[-2:] == ["2020", "2021"]
         assert table.X.shape[0] == 2
+
+    @pytest.mark.parametrize(
+        "names",
+        ["400.5,401,401.5,402,402.5", "10,20,30,40,50", "1,3,4,8,9,15,16.5,20", ",0,1,2,3"],
+    )
+    def test_wavelengths_are_names(self, read, names):
+        data = np.random.default_rng(0).normal(size=(3, names.count(",") + 1)).round(2)
+        lines = [",".join(map(str, row)) for row in data.tolist()]
+        with pytest.warns(TableWarning, match="goes up like names"):
+            table = read("\n".join([names, *lines]))
+        assert table.X.shape[0] == 3
+        assert table.feature_names[-1] == names.rpartition(",")[2]
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            "1,2,3\n4,5,6\n5,3,1\n",
+            "1,2,4\n4,5,3\n5,3,1\n",
+            "5,10,15\n1,7,2\n5,3,1\n",
+            "1,3,4,8,9,15,16,20\n0,2,5,7,9,10,16,21\n0,2,5,7,9,10,16,21\n",
+        ],
+    )
+    def test_other_numbers_are_data(self, read, content):
+        assert read(content).X.shape[0] == 3
 
     def test_whole_numbers_over_decimals_are_data_with_a_hint(self, read):
         with pytest.warns(TableWarning, match="is read as data; does it hold names.*header=True"):

@@ -121,7 +121,8 @@ def write_table(
 
     The columns of a table that was read from a file are written as they are there: text of a text
     file in its encoding and with its separator, types of a Parquet or Excel file. Another format
-    gets the types that it knows. A table whose arrays were replaced is written as it is.
+    gets the types that it knows. A table whose arrays were replaced is written as it is; what was
+    done to ``X`` in place is not written.
 
     h5ad and Zarr get a full copy instead, with ``tamis_selected`` in ``.var`` and, given the
     fitted selector, ``tamis_score`` and ``tamis_rank``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -65,7 +66,7 @@ def decide_header(
             return True, [], [f"{shown} holds numbers and is taken as names; is it data? {_NO}"]
         return True, [], []
     if _counts_on(first) and not _counts_on(second):
-        return True, [], [f"{shown} counts on and is taken as names; is it data? {_NO}"]
+        return True, [], [f"{shown} goes up like names and is taken as such; is it data? {_NO}"]
     note = f"The first {what} holds numbers only: read as data, columns named column0, …."
     whole = [_whole(cell) for cell in first]
     if (
@@ -95,12 +96,21 @@ def _whole(cell: Any) -> int | None:
 
 
 def _counts_on(cells: Sequence[Any]) -> bool:
-    """Whether the cells are 0, 1, 2, … or 2019, 2020, …; the first may be empty."""
+    """Whether the cells go up as names do: 0, 1, 2, …, years, wavelengths; the first may be empty.
+
+    Three that count on, five in equal steps, or eight that go up are hardly ever data.
+    """
     index = bool(cells) and is_missing(cells[0])
-    numbers = [_whole(cell) for cell in (cells[1:] if index else cells)]
-    if len(numbers) < (2 if index else 3) or numbers[0] is None:
+    try:
+        numbers = [float(cell) for cell in (cells[1:] if index else cells)]
+    except (TypeError, ValueError):
         return False
-    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    steps = [after - before for before, after in itertools.pairwise(numbers)]
+    if not steps or not min(steps) > 0:
+        return False
+    even = max(steps) - min(steps) <= 1e-9 * max(map(abs, numbers))
+    count = len(numbers) + index
+    return count >= (3 if even and steps[0] == 1 else 5 if even else 8)
 
 
 def name_columns(header: Sequence[Any], ids: str | None) -> tuple[list[str], str | None, list[str]]:
