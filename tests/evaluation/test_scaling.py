@@ -53,11 +53,12 @@ def test_a_sparse_column_far_from_zero(X):
     )
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_columns_of_rounding_are_left_and_named(X, sparse):
-    shares = np.random.default_rng(0).random((200, 6))
+def test_columns_of_rounding_are_left_and_named(X, sparse, dtype):
+    shares = np.random.default_rng(0).random((200, 6)).astype(dtype)
     shares /= shares.sum(axis=1, keepdims=True)
-    table = np.hstack([X, shares.sum(axis=1, keepdims=True)])
+    table = np.hstack([X.astype(dtype), shares.sum(axis=1, keepdims=True)])
     assert np.ptp(table[:, 4]) > 0
     names = ["a", "b", "c", "d", "total"]
     with pytest.warns(UserWarning, match="column 'total' does not vary beyond rounding: left"):

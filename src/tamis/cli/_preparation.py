@@ -111,7 +111,7 @@ def _scale_in_place(X: FloatArray, scaling: Scaling, feature_names: FloatArray) 
         return
     left = []
     for columns in row_blocks(X.shape[1], X.shape[0]):
-        block, left_of_block = scaled_columns(X[:, columns].astype(np.float64), scaling)
+        block, left_of_block = scaled_columns(X[:, columns].astype(np.float64), scaling, X.dtype)
         X[:, columns] = block
         left.append(columns.start + left_of_block)
     warn_of_columns_left(np.concatenate(left), feature_names)

@@ -38,9 +38,9 @@ __all__ = [
     "warn_of_columns_left",
 ]
 
-# A column whose range is at most this share of its largest value is rounding, not data: a few units
-# in the last place, as sums of shares that should be 1 have them.
-_ROUNDING = 8 * np.finfo(np.float64).eps
+# A column whose range is at most so many units in the last place of its largest value is rounding,
+# not data, as sums of shares that should be 1 have it.
+_ROUNDING = 8
 # A column whose range is less than this share of its largest value is shifted before it is squared.
 _FAR = 1024.0
 
@@ -93,6 +93,7 @@ def scaled(X: Matrix, scaling: Scaling, feature_names: Any = None) -> Matrix:
 
     Columns that do not vary beyond rounding are left unscaled, with a warning that names them.
     """
+    dtype = X.dtype
     X = X.astype(np.float64)
     if scaling == "none":
         return X
@@ -100,12 +101,12 @@ def scaled(X: Matrix, scaling: Scaling, feature_names: Any = None) -> Matrix:
         if sp.issparse(X):
             return X / (abs(X).max() or 1.0)
         return (X - X.min()) / (np.ptp(X) or 1.0)
-    X, left = scaled_columns(X, scaling)
+    X, left = scaled_columns(X, scaling, dtype)
     warn_of_columns_left(left, feature_names)
     return X
 
 
-def scaled_columns(X: Matrix, scaling: Scaling) -> tuple[Matrix, IntArray]:
+def scaled_columns(X: Matrix, scaling: Scaling, dtype: Any) -> tuple[Matrix, IntArray]:
     """Columns standardised, or brought to the range 0 to 1, whatever their offset and unit.
 
     Each column is first multiplied by a power of two that brings its largest value near 1, and one
@@ -117,6 +118,8 @@ def scaled_columns(X: Matrix, scaling: Scaling) -> tuple[Matrix, IntArray]:
     X : {ndarray, CSR} of shape (n_samples, n_features)
         In float64; it is overwritten.
     scaling : {"standard", "columns"}
+    dtype : dtype
+        The type that the values had, to which they were rounded.
 
     Returns
     -------
@@ -131,7 +134,8 @@ def scaled_columns(X: Matrix, scaling: Scaling) -> tuple[Matrix, IntArray]:
     largest = np.maximum(np.abs(lowest), np.abs(highest))
     with np.errstate(over="ignore"):  # an infinite range is a wide one
         width = highest - lowest
-    constant = width <= _ROUNDING * largest
+    precision = dtype if np.dtype(dtype).kind == "f" else np.float64
+    constant = width <= _ROUNDING * np.finfo(precision).eps * largest
     left = np.flatnonzero(constant & (width > 0))
     if sp.issparse(X):
         X = canonical_csr(X)
