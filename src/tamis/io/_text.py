@@ -7,7 +7,7 @@ import io
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -246,18 +246,11 @@ def _separator(first: str, second: str) -> str:
     return best
 
 
-class _data:  # noqa: N801 (a context manager, used as a function)
+@contextmanager
+def _data(path: Path, layout: Layout) -> Iterator[Iterator[str]]:
     """The lines of data of a text file."""
-
-    def __init__(self, path: Path, layout: Layout) -> None:
-        self._text = open_text(path, encoding=layout.encoding)
-        self._n_lines = layout.n_lines
-
-    def __enter__(self) -> Iterator[str]:
-        return itertools.islice(iter(self._text.__enter__()), self._n_lines, None)
-
-    def __exit__(self, *error: Any) -> None:
-        self._text.__exit__(*error)
+    with open_text(path, encoding=layout.encoding) as file:
+        yield itertools.islice(iter(file), layout.n_lines, None)
 
 
 def _collect(lines: Iterator[str], separator: str, rows: RowCollector, line_number: int) -> None:
