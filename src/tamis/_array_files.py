@@ -28,6 +28,10 @@ __all__ = [
 ]
 
 _PARTS = ("data", "indices", "indptr", "shape")
+# A sparse table costs memory for every row and column, also where they hold nothing: their names,
+# scores and sums. More than this many of them for each value is no table but a wrong index.
+_MOST_EMPTY = 1000
+_ALWAYS_TAKEN = 10_000_000
 
 
 class ArrayFileError(ValueError):
@@ -119,10 +123,18 @@ def csr_from_parts(arrays: Mapping[str, Any], name: str = "X") -> SparseMatrix |
 
 
 def checked_sparse(matrix: SparseMatrix) -> SparseMatrix:
-    """The matrix itself, if its indices are within its shape.
+    """The matrix itself, if its size is credible and its indices are within its shape.
 
-    Others would crash the interpreter as soon as they are used. O(nnz).
+    A size that is not credible is refused before anything is reserved for it; indices that are
+    outside would crash the interpreter as soon as they are used. O(nnz).
     """
+    longest, n_values = max(matrix.shape), max(1, matrix.nnz)
+    if longest > _ALWAYS_TAKEN and longest > _MOST_EMPTY * n_values:
+        raise ArrayFileError(
+            f"the sparse table claims {matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns, "
+            f"but holds only {matrix.nnz:,} values; check its shape and indices, or leave out what "
+            "is empty"
+        )
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)
     return matrix
@@ -152,5 +164,5 @@ def hdf5_sparse(node: Any) -> SparseMatrix | None:
     indptr = node["jc"][()]
     shape = (int(node.attrs["MATLAB_sparse"]), len(indptr) - 1)
     if "data" not in node:  # nothing but zeros
-        return sp.csc_array(shape)
+        return checked_sparse(sp.csc_array(shape))
     return checked_sparse(sp.csc_array((node["data"][()], node["ir"][()], indptr), shape=shape))

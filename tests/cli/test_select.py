@@ -193,9 +193,88 @@ def test_only_the_top_is_printed(run, blobs, tmp_path):
 
 
 def test_registered_sets_are_tables_too(run):
-    frame = pd.DataFrame(load_iris().data, columns=["x0", "x1", "x2", "x3"])
+    frame = load_iris(as_frame=True).data
     result = run("select", "dataset:iris", "-k", 2, "--json")
     assert kept_columns(result) == best(MRSF(2), standardised(frame))
+
+
+def test_registered_sets_have_their_column_names(run):
+    result = run("select", "dataset:iris", "-k", 4, "--json")
+    assert sorted(kept_columns(result)) == sorted(load_iris().feature_names)
+
+
+@pytest.mark.parametrize("options", [(), ("--scale", "none"), ("--max-rows", 30)])
+def test_what_is_written_comes_from_the_file(run, tmp_path, options):
+    rng = np.random.default_rng(0)
+    lines = ["naïve;count;price;flag;day; kind"]
+    for i in range(40):
+        cells = [9007199254740993 + 2 * int(rng.integers(99)), f"{rng.random():.2f}0", i % 3 == 0]
+        lines.append(f"{rng.normal():.3f};{cells[0]};{cells[1]};{cells[2]};2024-01-{i % 28 + 1};x")
+    text = "\r\n".join(lines) + "\r\n"
+    (tmp_path / "in.csv").write_bytes(text.encode("latin-1"))
+    result = run(
+        "select", "in.csv", "--labels", "kind", "--id", "day", "-m", "laplacian_score", "-k", 4,
+        "-o", "out.csv", *options,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    rows = [line.split(";") for line in lines]
+    expected = "\r\n".join(";".join([r[4], r[5], *r[:4]]) for r in rows) + "\r\n"
+    assert (tmp_path / "out.csv").read_bytes() == expected.encode("latin-1")
+    assert "The labels are the column ' kind', whose name has spaces around it." in result.stdout
+    assert "The text is not UTF-8" in result.stdout
+
+
+def test_types_of_a_frame_stay(run, wine, tmp_path):
+    frame = wine.assign(
+        count=np.arange(178) ** 2 + 9007199254740993,
+        flag=np.arange(178) % 3 == 0,
+        day=pd.date_range("2024-01-01", periods=178),
+    )
+    frame.to_parquet(tmp_path / "in.parquet")
+    options = ("--labels", "cultivar", "--id", "day", "-k", 15)
+    for name in ("out.parquet", "out.feather"):
+        assert run("select", "in.parquet", *options, "-o", name).exit_code == 0
+    kept = pd.read_parquet(tmp_path / "out.parquet")
+    pd.testing.assert_frame_equal(kept, frame[kept.columns])
+    pd.testing.assert_frame_equal(pd.read_feather(tmp_path / "out.feather"), frame[kept.columns])
+
+
+def test_a_running_number_is_not_ranked_without_a_hint(run, wine, tmp_path):
+    wine.reset_index().to_csv(tmp_path / "in.csv", index=False)
+    result = run("select", "in.csv", "--labels", "cultivar", "-k", 3)
+    assert result.stderr == (
+        "warning: in.csv: Column 'index' looks like a running number or an id and is taken as a "
+        "feature; if it only names the rows, set it aside with --id 'index'.\n"
+    )
+    result = run("select", "in.csv", "--labels", "cultivar", "-k", 3, "--id", "index")
+    assert result.stderr == ""
+    assert "13 columns; labels and ids set aside" in result.stdout
+    wine.to_excel(tmp_path / "in.xlsx")
+    result = run("select", "in.xlsx", "--labels", "cultivar", "-k", 3)
+    assert "The first column has no name: taken as row ids." in result.stdout
+
+
+@pytest.mark.parametrize("command", ["select", "compare"])
+def test_a_header_of_numbers_can_be_told(run, blobs, tmp_path, command):
+    blobs.iloc[:, :6].set_axis([5, 10, 20, 40, 60, 90], axis=1).to_csv("in.csv", index=False)
+    methods = ("-m", "max_variance", "-k", 2)
+    result = run(command, "in.csv", *methods)
+    assert "(5, 10, 20, …) is read as data; does it hold names? Then say --header." in result.stderr
+    assert "61 samples × 6 columns" in result.stdout
+    result = run(command, "in.csv", *methods, "--header")
+    assert result.stderr == ""
+    assert "60 samples × 6 columns" in result.stdout
+
+
+def test_columns_that_scaling_left_are_named(run, blobs, tmp_path):
+    shares = np.random.default_rng(0).random((60, 6))
+    shares /= shares.sum(axis=1, keepdims=True)
+    table = blobs.assign(total=shares.sum(axis=1), far=2.0**53 + 20 * (np.arange(60) % 7))
+    table.to_csv(tmp_path / "in.csv", index=False)
+    result = run("select", "in.csv", "-k", 41, "--json")
+    assert "column 'total' does not vary beyond rounding: left as constant" in result.stderr
+    assert "far" not in result.stderr
+    assert "total" not in kept_columns(result)
 
 
 def test_warnings_are_lines_of_their_own(run, wine_csv):

@@ -333,3 +333,13 @@ def test_pictures_stand_upright(small: Entry, register: Callable[[Entry], Entry]
         "small_set", X, Y, Entry("s", 20, 4, 2, "image", image_shape=(2, 2), image_order="F")
     )
     np.testing.assert_array_equal(by_columns.image(np.arange(4)), [[0, 2], [1, 3]])
+
+
+def test_columns_have_the_names_of_their_source(tmp_path):
+    iris = datasets.load("iris")
+    assert iris.feature_names[0] == "sepal length (cm)"
+    assert len(iris.feature_names) == iris.X.shape[1]
+    (tmp_path / "mine.csv").write_text("class,a,b\nx,1,2\ny,3,4\n")
+    assert datasets.load("mine", data_home=tmp_path).feature_names == ("a", "b")
+    np.savez(tmp_path / "bare.npz", X=np.eye(3), y=[0, 1, 0])
+    assert datasets.load("bare", data_home=tmp_path).feature_names is None

@@ -24,11 +24,12 @@ def test_pooled_images() -> None:
 
 
 def test_noise_columns() -> None:
-    raw = Raw(np.arange(2000.0).reshape(1000, 2), np.zeros(1000, int))
+    raw = Raw(np.arange(2000.0).reshape(1000, 2), np.zeros(1000, int), ("a", "b"))
     noisy = noise_columns("base", 3, 0, "about").make(raw)
     np.testing.assert_array_equal(noisy.X[:, :2], raw.X)
     noise = noisy.X[:, 2:]
     assert noise.shape == (1000, 3)
+    assert noisy.names == ("a", "b", "noise0", "noise1", "noise2")
     assert abs(noise.mean()) < 0.1
     assert abs(noise.std() - 1) < 0.1
     np.testing.assert_array_equal(noise, noise_columns("base", 3, 0, "about").make(raw).X[:, 2:])

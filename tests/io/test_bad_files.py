@@ -9,7 +9,9 @@ import os
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse as sp
+from references.memory import with_peak_memory
 
 from tamis import io
 from tamis.io import TableError
@@ -256,3 +258,63 @@ class TestArrays:
         assert sp.issparse(table.X)
         assert (table.X != X).nnz == 0
         np.testing.assert_array_equal(table.labels, y)
+
+
+HUGE = 10**12
+
+
+class TestSparseTablesThatClaimTooMuch:
+    """Refused before anything is reserved for columns and rows that hold nothing."""
+
+    @staticmethod
+    def refused(path, **options):
+        message, peak = with_peak_memory(refusal, path, **options)
+        assert peak < 10_000_000
+        return message
+
+    @pytest.mark.parametrize("kind", ["csr", "coo"])
+    def test_npz_of_scipy(self, tmp_path, kind):
+        entries = (np.ones(3), ([0, 1, 2], [0, 5, HUGE - 1]))
+        matrix = sp.coo_array(entries, shape=(3, HUGE))
+        sp.save_npz(tmp_path / "t.npz", matrix.tocsr() if kind == "csr" else matrix)
+        message = self.refused(tmp_path / "t.npz")
+        assert "claims 3 rows and 1,000,000,000,000 columns, but holds only 3 values" in message
+
+    def test_npz_of_parts(self, tmp_path):
+        parts = {"X_data": np.ones(1), "X_indices": [4], "X_indptr": [0, 1], "X_shape": (1, HUGE)}
+        np.savez(tmp_path / "t.npz", **parts)
+        assert "1,000,000,000,000 columns" in self.refused(tmp_path / "t.npz")
+
+    def test_rows(self, tmp_path):
+        entries = (np.ones(2), ([0, HUGE - 1], [0, 1]))
+        sp.save_npz(tmp_path / "t.npz", sp.coo_array(entries, shape=(HUGE, 3)))
+        assert "claims 1,000,000,000,000 rows and 3 columns" in self.refused(tmp_path / "t.npz")
+
+    @pytest.mark.parametrize("index", [HUGE, 10**9])
+    def test_libsvm(self, tmp_path, index):
+        (tmp_path / "t.libsvm").write_text(f"1 1:0.5 {index}:2\n0 2:1 3:1\n")
+        message = self.refused(tmp_path / "t.libsvm")
+        assert "check its" in message
+        assert ("2,147,483,647" if index == HUGE else "1,000,000,000 columns") in message
+
+    @pytest.mark.parametrize("empty", [False, True])
+    def test_matlab_7_3(self, tmp_path, empty):
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / "t.mat", "w") as file:
+            group = file.create_group("X")
+            group.attrs["MATLAB_sparse"] = HUGE
+            group["jc"] = [0, 0, 0] if empty else [0, 1, 2]
+            if not empty:
+                group["data"], group["ir"] = np.ones(2), [0, HUGE - 1]
+        assert "claims 1,000,000,000,000 rows" in self.refused(tmp_path / "t.mat")
+
+    def test_matlab(self, tmp_path):
+        rows = 2_000_000_000
+        matrix = sp.coo_array((np.ones(2), ([0, rows - 1], [0, 1])), shape=(rows, 3)).tocsc()
+        scipy.io.savemat(tmp_path / "t.mat", {"X": matrix})
+        assert "claims 2,000,000,000 rows" in self.refused(tmp_path / "t.mat")
+
+    def test_wide_tables_of_hashed_words_are_read(self, tmp_path):
+        matrix = sp.coo_array((np.ones(3), ([0, 1, 2], [0, 5, 2**20 - 1])), shape=(3, 2**20))
+        sp.save_npz(tmp_path / "t.npz", matrix.tocsr())
+        assert io.read(tmp_path / "t.npz").X.shape == (3, 2**20)

@@ -110,10 +110,33 @@ class TestExcel:
 
     def test_sheets(self, save):
         path = save([["a", "b"], [1, 2]], [["c", "d"], [3, 4]])
-        assert io.read(path).feature_names.tolist() == ["a", "b"]
+        table = io.read(path)
+        assert table.feature_names.tolist() == ["a", "b"]
+        assert table.notes == ("Of 2 sheets, 'sheet0' is taken; key=… names another: 'sheet1'.",)
         assert io.read(path, key="sheet1").X.tolist() == [[3, 4]]
         with pytest.raises(TableError, match="no sheet 'sheet7'; did you mean"):
             io.read(path, key="sheet7")
+
+    def test_an_index_column(self, save):
+        table = io.read(save([[None, "a", "b"], [0, 1.5, 2], [1, 3, 4]]))
+        assert table.ids.tolist() == ["0", "1"]
+        assert table.feature_names.tolist() == ["a", "b"]
+        assert table.notes == ("The first column has no name: taken as row ids.",)
+
+    def test_a_header_of_numbers(self, save):
+        path = save([[2019, 2020, 2021], [1.5, 2.5, 4.5], [2.5, 0.5, 3.5]])
+        with pytest.warns(io.TableWarning, match="goes up like names"):
+            assert io.read(path).feature_names.tolist() == ["2019", "2020", "2021"]
+        assert io.read(path, header=False).X.shape == (3, 3)
+        assert io.read(path, labels="2020").X.shape == (2, 2)
+
+    def test_a_first_sheet_that_holds_no_table(self, save):
+        with pytest.raises(TableError, match=r"not numbers.*Of 2 sheets, 'sheet0' is taken; key="):
+            io.read(save([["read", "me"], ["some", "text"]], [["a", "b"], [1, 2]]))
+
+    def test_numbers_written_as_text(self, save):
+        table = io.read(save([["a", "b"], ["1,5", 2.5], ["3,25", 1]]))
+        assert table.X.tolist() == [[1.5, 2.5], [3.25, 1]]
 
     def test_without_header_and_with_blank_rows(self, save):
         table = io.read(save([[1, 2], [], [3, True]]))
@@ -207,6 +230,19 @@ class TestMatlab:
         assert table.feature_names.tolist() == ["a", "bé", "c"]
         sparse = io.read(tmp_path / "t.mat", key="S")
         assert sparse.X.toarray().tolist() == X.toarray().tolist()
+
+    @pytest.mark.parametrize(("kind", "name"), [(6, "double"), (9, "logical"), (9, "uint8")])
+    def test_the_class_of_a_variable_stays(self, tmp_path, kind, name):
+        X = np.array([[0, 1, 1], [1, 0, 1]], dtype=np.uint8)
+        scipy.io.savemat(tmp_path / "in.mat", {"X": X.astype(bool) if name == "logical" else X})
+        content = bytearray((tmp_path / "in.mat").read_bytes())
+        content[144] = kind  # as MATLAB does, which stores small doubles as bytes
+        (tmp_path / "in.mat").write_bytes(content)
+        assert scipy.io.whosmat(tmp_path / "in.mat")[0][2] == name
+        table = io.read(tmp_path / "in.mat")
+        assert table.X.tolist() == X.tolist()
+        io.write_table(table, [2, 0], tmp_path / "out.mat")
+        assert scipy.io.whosmat(tmp_path / "out.mat")[0] == ("X", (2, 2), name)
 
     def test_version_7_3_without_h5py(self, tmp_path, monkeypatch):
         (tmp_path / "t.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(512))

@@ -22,8 +22,11 @@ def test_wide_csv(tmp_path, set_aside):
         file.write(",".join(["id", *(f"gene{j}" for j in range(n_features))]) + "\n")
         for i, row in enumerate(X.tolist()):
             file.write(",".join([str(i), *map(str, row)]) + "\n")
-    ids = "id" if set_aside else None
-    table, peak = with_peak_memory(io.read, tmp_path / "wide.csv", ids=ids)
+    if set_aside:
+        table, peak = with_peak_memory(io.read, tmp_path / "wide.csv", ids="id")
+    else:
+        with pytest.warns(io.TableWarning, match="Column 'id' looks like a running number"):
+            table, peak = with_peak_memory(io.read, tmp_path / "wide.csv")
     np.testing.assert_array_equal(table.X[:, -n_features:], X)
     assert peak < 2 * X.nbytes
 

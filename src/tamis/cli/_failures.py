@@ -120,12 +120,17 @@ def reason(error: BaseException) -> str:
     )
 
 
-def command_words(error: Exception, format_option: str = "--format") -> str:
+def command_words(error: Exception | str, format_option: str = "--format") -> str:
     """The message of an error of the library, its advice in words of the command line."""
     text = str(error)
     for advice, option in (
         ("format=…", f"{format_option} NAME"),
         ("key=…", "--key NAME"),
+        ("header=…", "--header"),
+        ("header=True", "--header"),
+        ("header=False", "--no-header"),
+        ("ids='", "--id '"),
+        ('ids="', '--id "'),
         ("fresh=True", "--fresh"),
         ("tamis.datasets.names()", "`tamis datasets`"),
     ):

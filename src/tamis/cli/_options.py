@@ -13,6 +13,7 @@ __all__ = [
     "AsJson",
     "File",
     "Format",
+    "Header",
     "Ids",
     "Jobs",
     "Key",
@@ -64,7 +65,17 @@ Format = Annotated[
 ]
 Key = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The array in FILE, where it holds several (.npz, .mat)."),
+    typer.Option(
+        metavar="NAME", help="The array or the sheet in FILE, where it holds several (.npz, .xlsx)."
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of a text file or sheet names the columns.",
+        show_default="found out",
+    ),
 ]
 MaxRows = Annotated[
     int | None,

@@ -85,30 +85,36 @@ def prepare(
         X = X[rows]
     scaling: Scaling = method.scaling if scale == "auto" else scale
     if sp.issparse(X):
-        X = scaled(X, scaling)
+        X = scaled(X, scaling, source.table.feature_names)
     elif scaling != "none":
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
         elif not X.flags.writeable:
             X = X.copy()
-        _scale_in_place(X, scaling)
+        _scale_in_place(X, scaling, source.table.feature_names)
     words.append(scaling_words(scaling, sp.issparse(X)))
     altered = X is source.table.X and scaling != "none"
     return Prepared(X, rows, scaling, scaler_for(scaling, sp.issparse(X)), words, altered)
 
 
-def _scale_in_place(X: FloatArray, scaling: Scaling) -> None:
+def _scale_in_place(X: FloatArray, scaling: Scaling, feature_names: FloatArray) -> None:
     """What :func:`tamis.evaluation.preparation.scaled` returns, without a second table."""
+    import numpy as np
+
     from tamis.columns import row_blocks
-    from tamis.evaluation.preparation import scaled
+    from tamis.evaluation.preparation import scaled_columns, warn_of_columns_left
 
     if scaling == "unit":
         lowest, extent = X.min(), X.max() - X.min()
         X -= lowest
         X /= extent or 1.0
         return
+    left = []
     for columns in row_blocks(X.shape[1], X.shape[0]):
-        X[:, columns] = scaled(X[:, columns], scaling)
+        block, left_of_block = scaled_columns(X[:, columns].astype(np.float64), scaling, X.dtype)
+        X[:, columns] = block
+        left.append(columns.start + left_of_block)
+    warn_of_columns_left(np.concatenate(left), feature_names)
 
 
 def check_values(source: Source) -> None:

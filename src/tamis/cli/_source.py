@@ -5,10 +5,11 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tamis.cli._failures import CommandError, command_words, reason
 from tamis.cli._screen import working
@@ -39,9 +40,10 @@ class Source:
     read: Callable[[], Table]
 
     def reread(self) -> None:
-        """Read the table once more; the old one is let go of first."""
+        """Read the table once more, unless it is written from its file; let go of the old first."""
         self.table = replace(self.table, X=None)
-        self.table = self.read()
+        if self.table.origin is None:
+            self.table = self.read()
 
     def describe(self) -> str:
         """Name and size, and which columns are set aside."""
@@ -67,20 +69,27 @@ def read_source(
     ids: str | None = None,
     format: str | None = None,
     key: str | None = None,
+    header: bool | None = None,
 ) -> Source:
     """Read a file or a registered set; a failure says in one line why that cannot be done."""
 
     def read() -> Table:
         from tamis import io
 
+        def words(said: Exception) -> str:
+            return command_words(said).replace(str(path), file)  # a pipe is read from a copy
+
         try:
-            return io.read(path, labels=labels, ids=ids, format=format, key=key)
+            with warnings.catch_warnings(record=True) as hints:
+                warnings.simplefilter("always", io.TableWarning)
+                table = io.read(path, labels=labels, ids=ids, format=format, key=key, header=header)
         except io.TableError as error:
-            text = command_words(error)
-            spooled = path != Path(file)
-            raise CommandError(text.replace(str(path), file) if spooled else text) from None
+            raise CommandError(words(error)) from None
         except OSError as error:
             raise CommandError(f"cannot read {file}: {reason(error)}.") from None
+        for hint in hints:
+            warnings.warn(words(cast(Warning, hint.message)), hint.category, stacklevel=2)
+        return replace(table, notes=tuple(map(command_words, table.notes)))
 
     if file.startswith(_REGISTERED):
         name = file.removeprefix(_REGISTERED)
@@ -89,6 +98,7 @@ def read_source(
             ("--id", ids),
             ("--format", format),
             ("--key", key),
+            ("--header", header),
         ):
             if value is not None:
                 raise CommandError(f"{file} is a registered data set: leave out {option}.")
@@ -138,10 +148,10 @@ def _registered(name: str) -> Table:
     shape = data.image_shape
     if shape is not None and data.entry.image_order == "F":
         shape = shape[::-1]  # read by rows, a picture that runs by columns lies on its side
-    names = np.array([f"x{column}" for column in range(data.X.shape[1])])
+    names = data.feature_names or [f"x{column}" for column in range(data.X.shape[1])]
     return Table(
         X=data.X,
-        feature_names=names,
+        feature_names=np.array(names, dtype=object),
         labels=data.y,
         ids=None,
         path=None,

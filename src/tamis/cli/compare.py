@@ -16,6 +16,7 @@ from tamis.cli._options import (
     AsJson,
     File,
     Format,
+    Header,
     Ids,
     Jobs,
     Key,
@@ -86,6 +87,7 @@ def compare(
     max_rows: MaxRows = None,
     format: Format = None,
     key: Key = None,
+    named: Header = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: AsJson = False,
@@ -107,7 +109,7 @@ def compare(
         check_folder(output.absolute().parent, "--output")
         if output.exists() and not output.is_dir():
             raise CommandError(f"--output {output} is a file, not a folder; name another.")
-    source = read_source(file, labels=labels, ids=ids, format=format, key=key)
+    source = read_source(file, labels=labels, ids=ids, format=format, key=key, header=named)
     check_values(source)
     n_kept, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)
     most = max_rows or NEIGHBOR_ROWS
@@ -193,7 +195,8 @@ def _tasks(
     rows = drawn_samples(source.table.X.shape[0], max_rows, seed)
     raw = source.table.X[rows]
     judged_scale = "standard" if scale == "auto" else scale
-    X = scaled(raw, judged_scale)
+    columns = source.table.feature_names
+    X = scaled(raw, judged_scale, columns)
     labels = _classes(source, rows)
     n_clusters = clusters or (
         int(labels.max()) + 1 if labels is not None else min(CLUSTERS_BY_DEFAULT, X.shape[0] - 1)
@@ -230,7 +233,7 @@ def _tasks(
                 function=judge_method,
                 arguments={
                     "judge": judge,
-                    "X": X if fitted == judged_scale else scaled(raw, fitted),
+                    "X": X if fitted == judged_scale else scaled(raw, fitted, columns),
                     "method": name,
                     "parameters": parameters,
                 },

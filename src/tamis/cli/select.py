@@ -16,6 +16,7 @@ from tamis.cli._options import (
     AsJson,
     File,
     Format,
+    Header,
     Ids,
     Jobs,
     Key,
@@ -116,6 +117,7 @@ def select(
     max_rows: MaxRows = None,
     format: Format = None,
     key: Key = None,
+    header: Header = None,
     top: Annotated[
         int, typer.Option(metavar="N", min=0, help="How many of the kept columns to print.")
     ] = 20,
@@ -147,7 +149,7 @@ def select(
     folders = _check_formats(output, output_format, ranking)
     paths = check_targets(targets, None if file.startswith("dataset:") else Path(file), folders)
 
-    source = read_source(file, labels=labels, ids=ids, format=format, key=key)
+    source = read_source(file, labels=labels, ids=ids, format=format, key=key, header=header)
     n_kept, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)
     pixels = image_shape(shape, source)
     model.set_params(n_features_to_select=n_kept)

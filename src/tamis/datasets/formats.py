@@ -61,7 +61,7 @@ def read(path: Path, entry: Entry | None = None) -> Raw:
 
 
 def _checked(raw: Raw) -> Raw:
-    X, y = raw
+    X, y, names = raw
     if X.ndim != 2 or 0 in X.shape:
         raise DatasetError(f"the table has shape {X.shape} where samples × features is needed")
     if X.dtype.kind not in "buif":
@@ -77,7 +77,7 @@ def _checked(raw: Raw) -> Raw:
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise DatasetError("the classes hold NaN or infinite values")
-    return Raw(X, label_codes(y))
+    return Raw(X, label_codes(y), names)
 
 
 def _read_npz(path: Path, entry: Entry | None) -> Raw:
@@ -157,7 +157,7 @@ def _read_csv(path: Path, entry: Entry | None) -> Raw:
             f"column {header[class_column]!r} has no class in row {empty[0]}, counted from 0 after "
             "the header"
         )
-    return Raw(X, y)
+    return Raw(X, y, tuple(header[column] for column in columns))
 
 
 def _is_number(text: str) -> bool:

@@ -197,12 +197,13 @@ def _obtain(known: Entry, folder: Path | None, download: bool) -> tuple[Raw, Cop
     if known.recipe is not None:
         base, _ = _obtain(entry(known.recipe.base), folder, download)
         made = known.recipe.make(base)
-        raw = Raw(made.X, label_codes(made.y))
+        raw = Raw(made.X, label_codes(made.y), made.names)
         what = f"{known.name!r}, made of {known.recipe.base!r},"
         return raw, _copy_with_warning(raw, known, state, what)
     if known.source == _BUNDLED:
         bunch = getattr(sklearn.datasets, f"load_{known.name}")()
-        raw = Raw(bunch.data, label_codes(bunch.target))
+        names = tuple(map(str, bunch.feature_names))
+        raw = Raw(bunch.data, label_codes(bunch.target), names)
         return raw, _copy_with_warning(raw, known, state, f"scikit-learn's {known.name!r}")
     path = _local_file(folder, known.files)
     if path is not None:
@@ -342,4 +343,4 @@ def _dataset(raw: Raw, known: Entry) -> Dataset:
     else:
         dense = raw.X.toarray() if sp.issparse(raw.X) else raw.X
         X = np.ascontiguousarray(dense, dtype=np.float64)
-    return Dataset(known.name, X, raw.y, known)
+    return Dataset(known.name, X, raw.y, known, raw.names)

@@ -29,11 +29,11 @@ def noise_columns(base: str, n_columns: int, seed: int, about: str) -> Recipe:
 
 def _keep_classes(raw: Raw, codes: tuple[int, ...]) -> Raw:
     kept = np.isin(raw.y, codes)
-    return Raw(raw.X[kept], raw.y[kept])
+    return Raw(raw.X[kept], raw.y[kept], raw.names)
 
 
 def _pool(raw: Raw, codes: tuple[int, ...], side: int) -> Raw:
-    images, y = _keep_classes(raw, codes)
+    images, y, _ = _keep_classes(raw, codes)
     half = side // 2
     pooled = images.reshape(-1, half, 2, half, 2).mean(axis=(2, 4), dtype=np.float64)
     return Raw(pooled.reshape(-1, half * half), y)
@@ -42,4 +42,5 @@ def _pool(raw: Raw, codes: tuple[int, ...], side: int) -> Raw:
 def _add_noise(raw: Raw, n_columns: int, seed: int) -> Raw:
     # The legacy generator: its stream is promised never to change, so that the checksum holds.
     noise = check_random_state(seed).standard_normal((raw.X.shape[0], n_columns))
-    return Raw(np.hstack([raw.X, noise]), raw.y)
+    names = raw.names and (*raw.names, *(f"noise{j}" for j in range(n_columns)))
+    return Raw(np.hstack([raw.X, noise]), raw.y, names)

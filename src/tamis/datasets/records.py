@@ -36,10 +36,14 @@ class DatasetWarning(UserWarning):
 
 
 class Raw(NamedTuple):
-    """A table and its classes as a source holds them, before types are made uniform."""
+    """A table and its classes as a source holds them, before types are made uniform.
+
+    ``names`` are those of the columns, where the source has any.
+    """
 
     X: Matrix
     y: NDArray[Any]
+    names: tuple[str, ...] | None = None
 
 
 class Copy(NamedTuple):
@@ -162,12 +166,15 @@ class Dataset:
         Classes coded 0, 1, … in the sorted order of the source's labels. For judging only.
     entry : Entry
         What the registry says of the set.
+    feature_names : tuple of str or None
+        Names of the columns, where the source has any.
     """
 
     name: str
     X: Matrix
     y: IntArray
     entry: Entry
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def n_classes(self) -> int:

@@ -16,20 +16,25 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from tamis._array_files import ArrayFileError
-from tamis.io._errors import TableError
-from tamis.io._formats import check_content, columns_of_var, format_of, formats
+from tamis.io._errors import TableError, TableWarning
+from tamis.io._formats import FORMATS, check_content, columns_of_var, format_of, formats
+from tamis.io._origin import Origin
 from tamis.io._table import Table
 from tamis.io._text import delimited_writer
+from tamis.io._values import MixedColumns
 from tamis.io._writing import refuse_input_as_output, replacing
 
-__all__ = ["Table", "TableError", "formats", "read", "write_ranking", "write_table"]
+__all__ = ["Table", "TableError", "TableWarning", "formats", "read", "write_ranking", "write_table"]
 
 
 def read(
@@ -39,6 +44,7 @@ def read(
     ids: str | None = None,
     format: str | None = None,
     key: str | None = None,
+    header: bool | None = None,
 ) -> Table:
     """Read a table.
 
@@ -54,10 +60,18 @@ def read(
     key : str or None
         Which array of an NPZ or MATLAB file, which sheet of a workbook, which matrix of an AnnData
         file (``"layers/counts"``); None takes the usual one.
+    header : bool or None
+        Whether the first line of a text file, or row of a sheet, names the columns; None finds out.
 
     Returns
     -------
     Table
+
+    Warns
+    -----
+    TableWarning
+        Of what may be wrong with the table: a running number among the features, a first line that
+        may be names or data.
 
     Raises
     ------
@@ -66,9 +80,14 @@ def read(
     """
     source = Path(path)
     chosen = format_of(source, format)
+    options = {} if header is None else {"header": header}
+    if options and not chosen.has_header:
+        raise TableError(
+            f"{source}: {chosen.title} files keep names apart from the data; leave out header=…."
+        )
     try:
         check_content(source, chosen)
-        return chosen.read(source, format=chosen.name, labels=labels, ids=ids, key=key)
+        table = chosen.read(source, format=chosen.name, labels=labels, ids=ids, key=key, **options)
     except TableError:
         raise
     except ArrayFileError as error:
@@ -85,6 +104,9 @@ def read(
             f"{source}: damaged, cut short, or not {chosen.title} ({reason[:200]}); check how it "
             "was made or copied."
         ) from error
+    for hint in table.hints:
+        warnings.warn(f"{source}: {hint}", TableWarning, stacklevel=2)
+    return table
 
 
 def write_table(
@@ -96,6 +118,11 @@ def write_table(
     selector: Any = None,
 ) -> None:
     """Write the selected columns, with ids and labels beside them; whole or not at all.
+
+    The columns of a table that was read from a file are written as they are there: text of a text
+    file in its encoding and with its separator, types of a Parquet or Excel file. Another format
+    gets the types that it knows. A table whose arrays were replaced is written as it is; what was
+    done to ``X`` in place is not written.
 
     h5ad and Zarr get a full copy instead, with ``tamis_selected`` in ``.var`` and, given the
     fitted selector, ``tamis_score`` and ``tamis_rank``.
@@ -116,18 +143,68 @@ def write_table(
     chosen = format_of(target, format)
     refuse_input_as_output(target, table.path)
     kept = np.asarray(columns, dtype=np.intp)
-    n_features = table.X.shape[1]
+    n_features = len(table.feature_names)
     if kept.ndim != 1 or not len(kept) or kept.min() < 0 or kept.max() >= n_features:
         raise TableError(
             f"{target}: columns must be indices from 0 to {n_features - 1}, at least 1."
         )
+    origin = _origin(table)
     with replacing(target, folder=chosen.name == "zarr") as beside:
         if chosen.keeps_all_columns:
             mask = np.zeros(n_features, dtype=bool)
             mask[kept] = True
-            chosen.write(table, beside, format=chosen.name, var=columns_of_var(selector, mask))
+            whole = _as_stored(table, origin, np.arange(n_features))
+            chosen.write(whole, beside, format=chosen.name, var=columns_of_var(selector, mask))
+        elif origin is not None and FORMATS[origin.format].copy is chosen.copy:
+            assert chosen.copy is not None
+            places = [*origin.beside(), *origin.features[kept].tolist()]
+            chosen.copy(origin, beside, places, format=chosen.name)
         else:
-            chosen.write(table.take(kept), beside, format=chosen.name)
+            chosen.write(_as_stored(table, origin, kept), beside, format=chosen.name)
+
+
+def _origin(table: Table) -> Origin | None:
+    """The file to take the columns from, unless the table is no longer what was read."""
+    origin = table.origin
+    if origin is None or not origin.is_of(table):
+        return None
+    if origin.is_unchanged():
+        return origin
+    said = f"{origin.path}: the file is gone, or was changed since it was read"
+    if table.X is None:
+        raise TableError(f"{said}; read it again.")
+    warnings.warn(
+        f"{said}: the columns are written as the numbers that were read.",
+        TableWarning,
+        stacklevel=3,
+    )
+    return None
+
+
+def _as_stored(table: Table, origin: Origin | None, kept: np.ndarray[Any, Any]) -> Table:
+    """The table with some of its columns, of the types that they have in the file."""
+    names = table.feature_names[kept]
+    read_typed = None if origin is None else FORMATS[origin.format].typed
+    if origin is None or read_typed is None or sp.issparse(table.X):
+        X = (
+            table.X
+            if len(kept) == table.X.shape[1] and (np.diff(kept) == 1).all()
+            else table.X[:, kept]
+        )
+        if table.stored_dtype is not None:
+            X = X.astype(table.stored_dtype)
+        return replace(table, X=X, feature_names=names)
+    # Ids and labels of a text file are what its cells say already.
+    aside = origin.beside() if origin.format in ("parquet", "feather", "excel") else []
+    values = read_typed(origin, [*aside, *origin.features[kept].tolist()])
+    beside: dict[int, Any] = dict(zip(aside, values, strict=False))
+    return replace(
+        table,
+        X=MixedColumns(values[len(aside) :]),
+        feature_names=names,
+        ids=table.ids if origin.ids is None else beside.get(origin.ids, table.ids),
+        labels=table.labels if origin.label is None else beside.get(origin.label, table.labels),
+    )
 
 
 def write_ranking(

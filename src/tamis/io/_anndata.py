@@ -21,6 +21,7 @@ from tamis._typing import FloatArray
 from tamis.io._errors import TableError, close_matches
 from tamis.io._libraries import need
 from tamis.io._table import Table, make_table
+from tamis.io._values import matrix, texts
 
 _SPARSE = {"csr_matrix": sp.csr_array, "csc_matrix": sp.csc_array}
 _EMPTY_GROUPS = ("layers", "obsm", "varm", "obsp", "varp", "uns")
@@ -174,6 +175,7 @@ def _mark(node: Any, kind: str, version: str) -> None:
 
 def _write_array(group: Any, name: str, values: FloatArray) -> None:
     is_text = values.dtype.kind not in "biuf"
+    values = np.array(texts(values), dtype=object) if is_text else values
     if hasattr(group, "create_array"):
         values = np.array(values.tolist(), dtype=np.dtypes.StringDType()) if is_text else values
         node = group.create_array(name, data=values)
@@ -195,15 +197,16 @@ def _set_order(frame: Any, order: list[str]) -> None:
 
 def _write_tree(tree: Any, table: Table) -> None:
     _mark(tree, "anndata", "0.1.0")
-    if sp.issparse(table.X):
+    X = matrix(table.X)
+    if sp.issparse(X):
         group = tree.create_group("X")
         _mark(group, "csr_matrix", "0.1.0")
-        group.attrs["shape"] = [int(n) for n in table.X.shape]
+        group.attrs["shape"] = [int(n) for n in X.shape]
         for part in ("data", "indices", "indptr"):
-            _write_array(group, part, getattr(table.X, part))
+            _write_array(group, part, getattr(X, part))
     else:
-        _write_array(tree, "X", table.X)
-    n_samples = table.X.shape[0]
+        _write_array(tree, "X", X)
+    n_samples = X.shape[0]
     ids = table.ids if table.ids is not None else np.arange(n_samples)
     columns = {} if table.labels is None else {table.labels_name or "label": table.labels}
     for name, index, content in (
@@ -213,7 +216,7 @@ def _write_tree(tree: Any, table: Table) -> None:
         frame = tree.create_group(name)
         _mark(frame, "dataframe", "0.2.0")
         frame.attrs["_index"] = "_index"
-        _write_array(frame, "_index", np.array([str(v) for v in index], dtype=object))
+        _write_array(frame, "_index", np.array(texts(index), dtype=object))
         for column, values in content.items():
             _write_array(frame, column, values)
         _set_order(frame, list(content))

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from tamis._typing import FloatArray
+from tamis.io._encoding import Encoding, encoding_of_file, open_text
 from tamis.io._errors import TableError
 from tamis.io._libraries import need
+from tamis.io._origin import Origin
 from tamis.io._rows import RowCollector, row_values
 from tamis.io._table import Table, make_table, refuse_text, set_aside
-from tamis.io._text import open_text
+from tamis.io._text import TypedColumn
+from tamis.io._values import cells_of, texts
 
 _CLASS = "class"
+_CELL = re.compile(r"""(?:^|(?<=,))((?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^,'"])*)(?=,|$)""")
 
 
 def read_arff(
@@ -36,7 +44,8 @@ def read_arff(
                 notes.append(f"The nominal attribute {labels!r} is taken as labels.")
             if sparse:
                 return _sparse_table(path, format, content, labels, ids, notes)
-            rows = RowCollector(path, format, names, labels, ids, notes)
+            layout = _Layout(encoding_of_file(path))
+            rows = RowCollector(path, format, names, labels, ids, notes, layout=layout)
             for i, row in enumerate(content["data"], start=1):
                 rows.add_row(row, f"row {i} of the data")
             return rows.finish()
@@ -90,11 +99,13 @@ def _sparse_table(
         (np.array(data, dtype=np.float64), np.array(indices, dtype=np.int32), indptr),
         shape=(len(indptr) - 1, len(features)),
     )
+    layout = _Layout(encoding_of_file(path), sparse=True)
     return make_table(
         path,
         format,
         X,
         [names[j] for j in features],
+        origin=Origin.of(path, format, features, id_column, label, layout),
         labels=None if label is None else row_values(beside[label]),
         ids=None if id_column is None else row_values(beside[id_column]),
         labels_name=labels,
@@ -103,16 +114,86 @@ def _sparse_table(
     )
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """The encoding of a file, and whether its rows are in braces."""
+
+    encoding: Encoding
+    sparse: bool = False
+
+
+def _parts(origin: Origin) -> Iterator[tuple[str, str]]:
+    """The lines of a file: each an "attribute", a row of "data", or "other"."""
+    in_data = False
+    with open_text(origin.path, encoding=origin.layout.encoding) as file:
+        for line in file:
+            word = line.strip().casefold()
+            if in_data:
+                yield "other" if not word or word.startswith("%") else "data", line
+            else:
+                yield "attribute" if word.startswith("@attribute") else "other", line
+            in_data = in_data or word.startswith("@data")
+
+
+def _row(line: str, sparse: bool) -> list[str] | dict[int, str]:
+    """The cells of a row as they are written; of a sparse one by their places."""
+    text = line.strip()
+    if not sparse:
+        return [cell.strip() for cell in _CELL.findall(text)]
+    pairs = [cell.split(None, 1) for cell in _CELL.findall(text[1:-1]) if cell.strip()]
+    return {int(place): value.strip() for place, value in pairs}
+
+
+def copy_arff(origin: Origin, path: Path, columns: Sequence[int], *, format: str) -> None:
+    """Write some attributes of a file, declared and written as they are there."""
+    sparse = origin.layout.sparse
+    attributes: list[str] = []
+    with open_text(path, "w", origin.layout.encoding) as file:
+        for kind, line in _parts(origin):
+            if kind == "attribute":
+                attributes.append(line)
+            elif kind == "other":
+                if line.strip().casefold().startswith("@data"):
+                    file.writelines(attributes[j] for j in columns)
+                file.write(line)
+            else:
+                cells = _row(line, sparse)
+                if isinstance(cells, dict):
+                    kept = ((k, cells[j]) for k, j in enumerate(columns) if j in cells)
+                    text = "{" + ",".join(f"{k} {value}" for k, value in kept) + "}"
+                else:
+                    text = ",".join([cells[j] for j in columns])
+                file.write(text + "\n")
+
+
+def typed_arff(origin: Origin, columns: Sequence[int]) -> list[FloatArray]:
+    """Some columns of a file with dense rows: whole numbers or numbers, as all cells are."""
+    cells: list[list[str]] = [[] for _ in columns]
+    for kind, line in _parts(origin):
+        if kind == "data":
+            row = _row(line, sparse=False)
+            for j, values in zip(columns, cells, strict=True):
+                values.append(row[j].strip("'\""))
+    collected = [TypedColumn(None) for _ in columns]
+    for column, values in zip(collected, cells, strict=True):
+        column.add(values)
+    return [column.values() for column in collected]
+
+
 def write_arff(table: Table, path: Path, *, format: str) -> None:
     """Write ids as text, labels as a nominal or numeric attribute, sparse rows in braces."""
     arff = need("arff", "arff")
-    beside = table.beside()
+    beside = [
+        (name, v if v.dtype.kind in "biuf" else np.array(texts(v), dtype=object))
+        for name, v in table.beside()
+    ]
     attributes: list[tuple[str, Any]] = []
-    for name, values in beside:
+    n_labels = int(table.labels is not None)
+    for i, (name, values) in enumerate(beside):
         if values.dtype.kind in "biuf":
             attributes.append((name, "NUMERIC"))
         else:
-            is_label = values is table.labels
+            is_label = i == len(beside) - n_labels
             attributes.append((name, sorted(set(map(str, values))) if is_label else "STRING"))
     attributes += [(str(name), "NUMERIC") for name in table.feature_names]
     _refuse_names(arff, path, attributes)
@@ -124,17 +205,22 @@ def write_arff(table: Table, path: Path, *, format: str) -> None:
 def _rows(table: Table, beside: list[Any]) -> list[Any]:
     first = len(beside)
     rows: list[Any] = []
+    if not sp.issparse(table.X):
+        for i, row in enumerate(cells_of(table)):
+            rows.append([*(values[i] for _, values in beside), *map(_numeric, row)])
+        return rows
     for i in range(table.X.shape[0]):
-        side = [values[i] for _, values in beside]
-        if sp.issparse(table.X):
-            part = slice(table.X.indptr[i], table.X.indptr[i + 1])
-            row = dict(enumerate(side))
-            columns = (table.X.indices[part] + first).tolist()
-            row.update(zip(columns, table.X.data[part].tolist(), strict=True))
-            rows.append(row)
-        else:
-            rows.append(side + table.X[i].tolist())
+        part = slice(table.X.indptr[i], table.X.indptr[i + 1])
+        cells = dict(enumerate(values[i] for _, values in beside))
+        columns = (table.X.indices[part] + first).tolist()
+        cells.update(zip(columns, table.X.data[part].tolist(), strict=True))
+        rows.append(cells)
     return rows
+
+
+def _numeric(value: Any) -> Any:
+    """Truth values as 0 and 1: the format has no type for them."""
+    return int(value) if isinstance(value, bool) else value
 
 
 def _refuse_names(arff: Any, path: Path, attributes: list[tuple[str, Any]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from tamis._typing import FloatArray, Matrix
 from tamis.io._errors import TableError, close_matches
 from tamis.io._table import Table, make_table
+from tamis.io._values import texts
 
 _TABLE_KEYS = ("X", "fea", "data", "x", "features")
 _LABEL_KEYS = ("y", "Y", "gnd", "label", "labels")
@@ -27,6 +29,7 @@ def table_of_arrays(
     ids: str | None,
     key: str | None,
     X: Matrix | None = None,
+    dtypes: Mapping[str, Any] | None = None,
 ) -> Table:
     """The table among named arrays, with the labels, ids and column names beside it.
 
@@ -40,16 +43,20 @@ def table_of_arrays(
         Names of the labels, the ids and the table; None takes the usual ones.
     X : {ndarray, sparse} or None
         The table, where it is none of the arrays; `key` is then unused.
+    dtypes : mapping or None
+        Types of the arrays by name, where the file has them as others.
     """
+    stored = None
     rest = list(arrays)
     if X is None:
         chosen = _table_key(path, arrays, key)
         rest.remove(chosen)
         X = arrays[chosen]
+        stored = (dtypes or {}).get(chosen)
     label_key = _side_key(path, rest, labels, _LABEL_KEYS, "labels")
     id_key = _side_key(path, rest, ids, _ID_KEYS, "ids")
     name_key = _side_key(path, rest, None, _NAME_KEYS, "names")
-    return make_table(
+    table = make_table(
         path,
         format,
         X,
@@ -59,6 +66,9 @@ def table_of_arrays(
         labels_name=label_key,
         ids_name=id_key,
     )
+    if stored is None or stored == table.X.dtype:
+        return table
+    return replace(table, stored_dtype=stored)
 
 
 def _table_key(path: Path, arrays: Mapping[str, Any], wanted: str | None) -> str:
@@ -104,4 +114,4 @@ def _side_values(array: Any) -> FloatArray:
 
 def plain(values: FloatArray) -> FloatArray:
     """Labels or ids as an array that numpy stores without pickling: objects become text."""
-    return values.astype(str) if values.dtype.kind == "O" else values
+    return np.array(texts(values), dtype=str) if values.dtype.kind == "O" else values

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from tamis._typing import FloatArray
+from tamis.io._header import name_columns
 from tamis.io._libraries import need
+from tamis.io._origin import Origin, objects
 from tamis.io._rows import row_values
 from tamis.io._table import (
     Table,
@@ -17,7 +20,9 @@ from tamis.io._table import (
     refuse_missing_columns,
     refuse_text,
     set_aside,
+    spaces_note,
 )
+from tamis.io._values import column, texts
 
 # Numbers that are decoded at once, beside the table itself.
 _PART_SIZE = 1 << 20
@@ -85,7 +90,13 @@ def _assemble(
     if ids is None and len(index) == 1 and index[0] != labels:
         ids = index[0]
         notes.append(f"The index of the pandas frame, {ids!r}, is taken as row ids.")
-    features, _, _ = set_aside(path, names, labels, ids)
+    elif ids is None and names[:1] != [labels]:
+        _, ids, more = name_columns(names[:1], None)
+        notes += more
+    features, label, id_column = set_aside(path, names, labels, ids)
+    label_name = None if label is None else names[label]
+    id_name = None if id_column is None else names[id_column]
+    notes += [*spaces_note(labels, label_name, "labels"), *spaces_note(ids, id_name, "ids")]
     types = [_numpy_type(arrow_types[j]) for j in features]
     text = {
         names[j]: f"of type {arrow_types[j]}"
@@ -95,20 +106,20 @@ def _assemble(
     refuse_text(path, text)
     dtype = np.result_type(*types) if types else np.dtype(np.float64)
     X = np.empty((n_samples, len(features)), dtype=dtype)
-    beside: dict[str, list[Any]] = {name: [] for name in (labels, ids) if name is not None}
+    beside: dict[str, list[Any]] = {name: [] for name in (label_name, id_name) if name is not None}
     place = {names[j]: k for k, j in enumerate(features)}
     missing = np.zeros(len(features), dtype=bool)
     incomplete = np.zeros(n_samples, dtype=bool)
     for start, part in parts:
         rows = slice(start, start + part.num_rows)
-        for name, column in zip(part.schema.names, part.columns, strict=True):
+        for name, values in zip(part.schema.names, part.columns, strict=True):
             if name not in place:
-                beside[name] += column.to_pylist()
-            elif column.null_count:
+                beside[name] += values.to_pylist()
+            elif values.null_count:
                 missing[place[name]] = True
-                incomplete[rows] |= column.is_null().to_numpy(zero_copy_only=False)
+                incomplete[rows] |= values.is_null().to_numpy(zero_copy_only=False)
             else:
-                X[rows, place[name]] = column.to_numpy(zero_copy_only=False)
+                X[rows, place[name]] = values.to_numpy(zero_copy_only=False)
     feature_names = [names[j] for j in features]
     n_incomplete = int(np.count_nonzero(incomplete))
     refuse_missing_columns(path, np.flatnonzero(missing), feature_names, n_incomplete, n_samples)
@@ -117,11 +128,12 @@ def _assemble(
         format,
         X,
         feature_names,
-        labels=None if labels is None else row_values(beside[labels]),
-        ids=None if ids is None else row_values(beside[ids]),
-        labels_name=labels,
-        ids_name=ids,
+        labels=None if label_name is None else row_values(beside[label_name]),
+        ids=None if id_name is None else row_values(beside[id_name]),
+        labels_name=label_name,
+        ids_name=id_name,
         notes=notes,
+        origin=Origin.of(path, format, features, id_column, label, None),
     )
 
 
@@ -139,17 +151,73 @@ def _numpy_type(arrow_type: Any) -> Any:
     return None
 
 
+def _array(pyarrow: Any, values: FloatArray) -> Any:
+    """An Arrow column; of values that have no common type, as text."""
+    if values.dtype != object:
+        return pyarrow.array(values)
+    try:
+        return pyarrow.array(values.tolist())
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
+        return pyarrow.array(texts(values))
+
+
+def _batches(origin: Origin, columns: Sequence[int]) -> Iterator[Any]:
+    """Record batches of some columns of a file, in the order given."""
+    if origin.format == "parquet":
+        with need("pyarrow.parquet", "arrow").ParquetFile(origin.path) as file:
+            schema = file.schema_arrow
+            names = [schema.names[j] for j in columns]
+            size = max(1, _PART_SIZE // max(1, len(names)))
+            for batch in file.iter_batches(size, columns=names, use_threads=False):
+                yield batch.select(names).replace_schema_metadata(schema.metadata)
+        return
+    pyarrow = need("pyarrow", "arrow")
+    with pyarrow.memory_map(str(origin.path)) as source:
+        file = pyarrow.ipc.open_file(source)
+        for i in range(file.num_record_batches):
+            batch = file.get_batch(i)
+            yield batch.select(list(columns)).replace_schema_metadata(file.schema.metadata)
+
+
+def copy_arrow(origin: Origin, path: Path, columns: Sequence[int], *, format: str) -> None:
+    """Write some columns of a Parquet or Feather file, of the types that they have there."""
+    pyarrow = need("pyarrow", "arrow")
+    batches = _batches(origin, columns)
+    if format == "feather":
+        frame = pyarrow.Table.from_batches(list(batches))
+        need("pyarrow.feather", "arrow").write_feather(frame, str(path))
+        return
+    first = next(batches)  # a table has at least one row
+    with need("pyarrow.parquet", "arrow").ParquetWriter(path, first.schema) as writer:
+        writer.write_batch(first)
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def typed_arrow(origin: Origin, columns: Sequence[int]) -> list[FloatArray]:
+    """Some columns of a file as arrays; those that numpy has no type for, as objects."""
+    frame = need("pyarrow", "arrow").Table.from_batches(list(_batches(origin, columns)))
+    types = need("pyarrow.types", "arrow")
+    arrays = []
+    for values in frame.columns:
+        plain = _numpy_type(values.type) is not None and not types.is_decimal(values.type)
+        if plain and not values.null_count:
+            arrays.append(values.to_numpy())
+        else:
+            arrays.append(objects(values.to_pylist()))
+    return arrays
+
+
 def write_arrow(table: Table, path: Path, *, format: str) -> None:
     """Write ids, labels and features as columns."""
     pyarrow = need("pyarrow", "arrow")
     X = table.X.tocsc() if sp.issparse(table.X) else table.X
     arrays, names = [], []
     for name, values in table.beside():
-        arrays.append(pyarrow.array(values.tolist()))
+        arrays.append(_array(pyarrow, values))
         names.append(name)
     for j, name in enumerate(table.feature_names):
-        column = X[:, [j]].toarray().ravel() if sp.issparse(X) else np.ascontiguousarray(X[:, j])
-        arrays.append(pyarrow.array(column))
+        arrays.append(_array(pyarrow, column(X, j)))
         names.append(str(name))
     frame = pyarrow.Table.from_arrays(arrays, names=names)
     if format == "parquet":

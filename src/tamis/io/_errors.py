@@ -15,6 +15,12 @@ class TableError(ValueError):
         super().__init__(" ".join(message.split()))
 
 
+class TableWarning(UserWarning):
+    """What may be wrong with a table that was read or written, and what to do."""
+
+    __module__ = "tamis.io"  # as users import it
+
+
 def close_matches(name: str, candidates: Iterable[str], most: int = 5) -> str:
     """The end of a message about a wrong name: the likely ones, or the first few there are."""
     known = [str(candidate) for candidate in candidates]

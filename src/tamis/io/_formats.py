@@ -10,22 +10,27 @@ from types import MappingProxyType
 from typing import Any
 
 from tamis.io._anndata import read_anndata, write_anndata
-from tamis.io._arff import read_arff, write_arff
-from tamis.io._arrow import read_arrow, write_arrow
+from tamis.io._arff import copy_arff, read_arff, typed_arff, write_arff
+from tamis.io._arrow import copy_arrow, read_arrow, typed_arrow, write_arrow
+from tamis.io._encoding import COMPRESSIONS, encoding_of
 from tamis.io._errors import TableError, close_matches
-from tamis.io._excel import read_excel, write_excel
-from tamis.io._libsvm import read_libsvm, write_libsvm
+from tamis.io._excel import copy_excel, read_excel, typed_excel, write_excel
+from tamis.io._libsvm import copy_libsvm, read_libsvm, write_libsvm
 from tamis.io._matlab import read_mat, write_mat
 from tamis.io._numpy import read_npy, read_npz, write_npy, write_npz
 from tamis.io._table import Table
-from tamis.io._text import COMPRESSIONS, read_delimited, write_delimited
+from tamis.io._text import copy_delimited, read_delimited, typed_delimited, write_delimited
 
-_TEXT = "text"
+_TEXT, _WIDE_TEXT = "text", "UTF-16 text"
 
 
 @dataclass(frozen=True)
 class Format:
-    """One format: its names, its functions, and the kinds of content its files may have."""
+    """One format: its names, its functions, and the kinds of content its files may have.
+
+    ``copy`` writes columns of a file as they are there, to a file of a format with the same
+    function; ``typed`` reads them as arrays of the types that they have there.
+    """
 
     name: str
     title: str
@@ -34,16 +39,46 @@ class Format:
     write: Callable[..., None]
     kinds: tuple[str, ...]
     keeps_all_columns: bool = False
+    has_header: bool = False
+    copy: Callable[..., None] | None = None
+    typed: Callable[..., Any] | None = None
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         format.name: format
         for format in (
-            Format("csv", "CSV", (".csv", ".txt"), read_delimited, write_delimited, (_TEXT,)),
-            Format("tsv", "TSV", (".tsv", ".tab"), read_delimited, write_delimited, (_TEXT,)),
             Format(
-                "parquet", "Parquet", (".parquet", ".pq"), read_arrow, write_arrow, ("Parquet",)
+                "csv",
+                "CSV",
+                (".csv", ".txt"),
+                read_delimited,
+                write_delimited,
+                (_TEXT, _WIDE_TEXT),
+                has_header=True,
+                copy=copy_delimited,
+                typed=typed_delimited,
+            ),
+            Format(
+                "tsv",
+                "TSV",
+                (".tsv", ".tab"),
+                read_delimited,
+                write_delimited,
+                (_TEXT, _WIDE_TEXT),
+                has_header=True,
+                copy=copy_delimited,
+                typed=typed_delimited,
+            ),
+            Format(
+                "parquet",
+                "Parquet",
+                (".parquet", ".pq"),
+                read_arrow,
+                write_arrow,
+                ("Parquet",),
+                copy=copy_arrow,
+                typed=typed_arrow,
             ),
             Format(
                 "feather",
@@ -52,12 +87,23 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 read_arrow,
                 write_arrow,
                 ("Arrow",),
+                copy=copy_arrow,
+                typed=typed_arrow,
             ),
             Format("npy", "NPY", (".npy",), read_npy, write_npy, ("NPY",)),
             Format("npz", "NPZ", (".npz",), read_npz, write_npz, ("NPZ", "zip")),
             # MATLAB's version 4 has no mark of its own.
             Format("mat", "MATLAB", (".mat",), read_mat, write_mat, ("MATLAB", "HDF5", "unknown")),
-            Format("arff", "ARFF", (".arff",), read_arff, write_arff, (_TEXT,)),
+            Format(
+                "arff",
+                "ARFF",
+                (".arff",),
+                read_arff,
+                write_arff,
+                (_TEXT, _WIDE_TEXT),
+                copy=copy_arff,
+                typed=typed_arff,
+            ),
             Format(
                 "libsvm",
                 "libsvm",
@@ -65,8 +111,19 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 read_libsvm,
                 write_libsvm,
                 (_TEXT,),
+                copy=copy_libsvm,
             ),
-            Format("excel", "Excel", (".xlsx", ".xlsm"), read_excel, write_excel, ("Excel", "zip")),
+            Format(
+                "excel",
+                "Excel",
+                (".xlsx", ".xlsm"),
+                read_excel,
+                write_excel,
+                ("Excel", "zip"),
+                has_header=True,
+                copy=copy_excel,
+                typed=typed_excel,
+            ),
             Format("h5ad", "h5ad", (".h5ad",), read_anndata, write_anndata, ("HDF5",), True),
             Format("zarr", "Zarr", (".zarr",), read_anndata, write_anndata, ("folder",), True),
         )
@@ -87,8 +144,6 @@ _MARKS = (
     (b"MATLAB", "MATLAB"),
     (b"\xd0\xcf\x11\xe0", "old Excel (.xls)"),
     (b"%PDF", "PDF"),
-    (b"\xff\xfe", "UTF-16 text"),
-    (b"\xfe\xff", "UTF-16 text"),
 )
 _COMPRESSED_KINDS = dict(zip(COMPRESSIONS, ("gzip", "bzip2", "xz"), strict=True))
 
@@ -114,7 +169,7 @@ def format_of(path: Path, name: str | None) -> Format:
     extension = suffixes[-2] if compressed and len(suffixes) > 1 else "".join(suffixes[-1:])
     for format in FORMATS.values():
         if extension in format.extensions:
-            if compressed and format.kinds != (_TEXT,):
+            if compressed and _TEXT not in format.kinds:
                 raise TableError(
                     f"{path}: {format.title} files are neither read nor written compressed; leave "
                     f"out {suffixes[-1]}."
@@ -141,7 +196,7 @@ def check_content(path: Path, format: Format) -> None:
         raise TableError(f"{path}: the file is empty; check how it was made.")
     kind = _kind(path, head)
     expected = _COMPRESSED_KINDS.get(path.suffix.lower())
-    if expected is not None and format.kinds == (_TEXT,):
+    if expected is not None and _TEXT in format.kinds:
         if kind != expected:
             raise TableError(
                 f"{path}: the name says {expected}, but the content is {kind}; rename the file."
@@ -161,6 +216,8 @@ def _kind(path: Path, head: bytes) -> str:
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if start.startswith((b"<!doctype html", b"<html")):
         return "an HTML page"
+    if encoding_of(head).codec != "utf-8":
+        return _WIDE_TEXT
     return "unknown" if b"\0" in head else _TEXT
 
 

@@ -14,6 +14,13 @@ from tamis._typing import FloatArray
 from tamis.io._arrays import table_of_arrays
 from tamis.io._libraries import need
 from tamis.io._table import Table
+from tamis.io._values import matrix, texts
+
+_CLASSES = {
+    "double": np.dtype(np.float64),
+    "single": np.dtype(np.float32),
+    "logical": np.dtype(bool),
+}
 
 
 def read_mat(
@@ -27,7 +34,9 @@ def read_mat(
             return table_of_arrays(path, format, arrays, labels=labels, ids=ids, key=key)
     variables = matlab_variables(path)
     arrays = LazyArrays(variables, lambda name: _cells(variables[name]))
-    return table_of_arrays(path, format, arrays, labels=labels, ids=ids, key=key)
+    # MATLAB stores doubles that are small whole numbers, and truth values, as bytes.
+    dtypes = {name: _CLASSES[kind] for name, _, kind in scipy.io.whosmat(path) if kind in _CLASSES}
+    return table_of_arrays(path, format, arrays, labels=labels, ids=ids, key=key, dtypes=dtypes)
 
 
 def _cells(value: Any) -> Any:
@@ -52,8 +61,9 @@ def _hdf5_value(file: Any, name: str) -> Any:
 
 def write_mat(table: Table, path: Path, *, format: str) -> None:
     """Write ``X``, ``y``, ``ids`` and ``feature_names`` (cells of text)."""
+    X = matrix(table.X)
     variables: dict[str, Any] = {
-        "X": sp.csc_matrix(table.X) if sp.issparse(table.X) else table.X,
+        "X": sp.csc_matrix(X) if sp.issparse(X) else X,
         "feature_names": table.feature_names,
     }
     if table.labels is not None:
@@ -65,5 +75,6 @@ def write_mat(table: Table, path: Path, *, format: str) -> None:
 
 
 def _column(values: FloatArray) -> FloatArray:
-    values = values if values.dtype.kind in "biuf" else values.astype(object)
+    if values.dtype.kind not in "biuf":
+        values = np.array(texts(values), dtype=object)
     return values.reshape(-1, 1)

@@ -20,6 +20,7 @@ from tamis._array_files import (
 from tamis.io._arrays import plain, table_of_arrays
 from tamis.io._errors import TableError
 from tamis.io._table import Table, make_table
+from tamis.io._values import matrix
 
 _SCIPY_NAMES = {"data", "indices", "indptr", "shape", "format", "_is_array"}
 
@@ -53,7 +54,8 @@ def read_npz(
 
 def write_npy(table: Table, path: Path, *, format: str) -> None:
     """Write the features alone, dense."""
-    X = table.X.toarray() if sp.issparse(table.X) else table.X
+    X = matrix(table.X)
+    X = X.toarray() if sp.issparse(X) else X
     with open(path, "wb") as file:
         np.save(file, X, allow_pickle=False)
 
@@ -61,10 +63,8 @@ def write_npy(table: Table, path: Path, *, format: str) -> None:
 def write_npz(table: Table, path: Path, *, format: str) -> None:
     """Write ``X`` (or its sparse parts), ``y``, ``ids`` and ``feature_names``."""
     arrays: dict[str, Any] = {"feature_names": plain(table.feature_names)}
-    if sp.issparse(table.X):
-        arrays |= csr_parts(table.X)
-    else:
-        arrays["X"] = table.X
+    X = matrix(table.X)
+    arrays |= csr_parts(X) if sp.issparse(X) else {"X": X}
     if table.labels is not None:
         arrays["y"] = plain(table.labels)
     if table.ids is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +14,8 @@ import scipy.sparse as sp
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.columns import columns_not_finite, describe_columns
 from tamis.io._errors import TableError, close_matches
+from tamis.io._origin import Origin
+from tamis.io._running import running_number_hints
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,12 @@ class Table:
         Names of the columns set aside, used again on writing.
     notes : tuple of str
         What the reader decided by itself, one sentence each.
+    hints : tuple of str
+        What may be wrong with it, one sentence each; :func:`tamis.io.read` warns of them.
+    origin : Origin or None
+        The file, from which the columns are written as they are there.
+    stored_dtype : dtype or None
+        Of the values in the file, where X has another: truth values, half precision.
     """
 
     X: Matrix
@@ -49,12 +57,17 @@ class Table:
     labels_name: str | None = None
     ids_name: str | None = None
     notes: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    origin: Origin | None = field(default=None, repr=False)
+    stored_dtype: Any = None
 
     def take(self, columns: IntArray) -> Self:
         """The same rows with only these columns, in this order."""
-        return replace(
-            self, X=self.X[:, columns], feature_names=self.feature_names[columns], image_shape=None
-        )
+        X, names, origin = self.X[:, columns], self.feature_names[columns], self.origin
+        if origin is not None:
+            origin = replace(origin, features=origin.features[columns])
+            origin = origin.made_into(X, names, self.labels, self.ids)
+        return replace(self, X=X, feature_names=names, image_shape=None, origin=origin)
 
     def beside(self) -> list[tuple[str, FloatArray]]:
         """Ids and labels as named columns, under names that no feature has."""
@@ -94,6 +107,8 @@ def set_aside(
         )
     found: list[int | None] = []
     for what, wanted in (("labels", labels), ("ids", ids)):
+        if wanted is not None:
+            wanted = spelt_name(wanted, names)
         if wanted is not None and wanted not in names:
             raise TableError(
                 f"{path}: there is no column {wanted!r} to take as {what}; "
@@ -107,6 +122,21 @@ def set_aside(
     return [j for j in range(len(names)) if j not in found], found[0], found[1]
 
 
+def spelt_name(wanted: str, names: Sequence[str]) -> str:
+    """The name as the file spells it: spaces around it need not be given."""
+    if wanted in names:
+        return wanted
+    alike = [name for name in names if name.strip() == wanted.strip()]
+    return alike[0] if len(alike) == 1 else wanted
+
+
+def spaces_note(wanted: str | None, found: str | None, what: str) -> list[str]:
+    """A note where a column was found by its name without the spaces around it."""
+    if wanted is None or found is None or wanted == found:
+        return []
+    return [f"The {what} are the column {found!r}, whose name has spaces around it."]
+
+
 def refuse_text(path: Path, examples: dict[str, str]) -> None:
     """Name the columns that hold no numbers, given one value of each."""
     if not examples:
@@ -114,15 +144,10 @@ def refuse_text(path: Path, examples: dict[str, str]) -> None:
     names = list(examples)
     first = examples[names[0]]
     shown = first if len(first) <= 30 else first[:29] + "…"
-    comma = first.replace(",", "", 1).lstrip("+-").isdecimal() and "," in first
-    remedy = (
-        "write numbers with a decimal point"
-        if comma
-        else "drop them, encode them as numbers, or name them as labels or ids"
-    )
     raise TableError(
         f"{path}: not numbers in {describe_columns(range(len(names)), names)} "
-        f"(for example {shown!r}); {remedy}."
+        f"(for example {shown!r}); drop them, encode them as numbers, or name them as labels or "
+        "ids."
     )
 
 
@@ -148,6 +173,8 @@ def make_table(
     labels_name: str | None = None,
     ids_name: str | None = None,
     notes: Sequence[str] = (),
+    hints: Sequence[str] = (),
+    origin: Origin | None = None,
 ) -> Table:
     """The table that a reader returns, after the checks that all of them share."""
     if sp.issparse(X):
@@ -162,12 +189,16 @@ def make_table(
         raise TableError(
             f"{path}: the values are not numbers (type {X.dtype}); encode them as numbers."
         )
+    stored = X.dtype
     if X.dtype == bool:
         X = X.astype(np.uint8)
     elif X.dtype == np.float16 or X.dtype.itemsize > 8:
         X = X.astype(np.float64)
     elif not X.dtype.isnative:
         X = X.astype(X.dtype.newbyteorder("="))
+    if stored.itemsize > 8:
+        notes = [*notes, f"Values of type {stored} are taken, and written, in double precision."]
+        stored = X.dtype
     n_samples, n_features = X.shape
     if n_samples == 0:
         raise TableError(f"{path}: the table has columns but no rows; nothing can be learned.")
@@ -188,9 +219,12 @@ def make_table(
             raise TableError(f"{path}: {len(values)} {what} for {n_samples} rows; write one a row.")
     columns, n_rows = columns_not_finite(X)
     refuse_missing_columns(path, columns, kept_names, n_rows, n_samples)
+    feature_names = np.array(kept_names, dtype=object)
+    if origin is not None:
+        origin = origin.made_into(X, feature_names, labels, ids)
     return Table(
         X=X,
-        feature_names=np.array(kept_names, dtype=object),
+        feature_names=feature_names,
         labels=labels,
         ids=ids,
         path=path,
@@ -198,4 +232,7 @@ def make_table(
         labels_name=labels_name,
         ids_name=ids_name,
         notes=tuple(notes),
+        hints=(*hints, *running_number_hints(X, kept_names, ids is not None)),
+        origin=origin,
+        stored_dtype=None if stored == X.dtype else stored,
     )
