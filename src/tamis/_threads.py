@@ -20,8 +20,8 @@ from typing import Any
 import scipy.linalg  # noqa: F401  its BLAS must be loaded to be found
 from threadpoolctl import ThreadpoolController
 
-# Multiplications and additions: about a tenth of a second of one thread. Less is over before a second
-# thread has been of use, and its spinning outlasts it.
+# Multiplications and additions, about a tenth of a second of one thread. Less is over before a
+# second thread has been of use, and its spinning outlasts it.
 LARGE = 5e9
 
 # Threads of the pools outside of the fit under way in this thread; 0 outside of any.

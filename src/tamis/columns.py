@@ -91,7 +91,14 @@ def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
     return X.min(axis=0), X.max(axis=0)
 
 
-def columns_of_rounding(X: Matrix, lowest: FloatArray, highest: FloatArray) -> IntArray:
+def columns_of_rounding(
+    X: Matrix,
+    lowest: FloatArray,
+    highest: FloatArray,
+    *,
+    precision: Any = None,
+    own_scale: bool = False,
+) -> IntArray:
     """The columns that are not constant, but whose values differ by rounding alone.
 
     Such columns come of arithmetic: shares that sum to 1 ± 1e-16, a constant that was centred. A
@@ -111,27 +118,33 @@ def columns_of_rounding(X: Matrix, lowest: FloatArray, highest: FloatArray) -> I
         Of floats.
     lowest, highest : ndarray of shape (n_features,)
         As :func:`extent` returns them.
+    precision : dtype, optional
+        The floating type to which the values were rounded; by default that of `X`.
+    own_scale : bool, default=False
+        Whether each column has a unit of its own, so that the others' values say nothing of it.
 
     Returns
     -------
     ndarray of int
         Ascending.
     """
+    precision = X.dtype if precision is None else precision
     lowest, highest = lowest.astype(np.float64), highest.astype(np.float64)
     largest = np.maximum(np.abs(lowest), np.abs(highest))
     varying = lowest < highest
     if not varying.any():
         return np.empty(0, dtype=np.intp)
-    size = np.maximum(largest, np.median(largest[varying]))
-    steps = ROUNDING_STEPS * float(np.finfo(X.dtype).eps) * size
-    narrow = np.flatnonzero(varying & (highest - lowest <= steps))
-    return narrow[[_is_rounding(X[:, [j]]) for j in narrow]] if len(narrow) else narrow
+    size = largest if own_scale else np.maximum(largest, np.median(largest[varying]))
+    eps = float(np.finfo(precision).eps)
+    with np.errstate(over="ignore"):  # an infinite range is a wide one
+        narrow = np.flatnonzero(varying & (highest - lowest <= ROUNDING_STEPS * eps * size))
+    return narrow[[_is_rounding(X[:, [j]], eps) for j in narrow]] if len(narrow) else narrow
 
 
-def _is_rounding(column: Matrix) -> bool:
+def _is_rounding(column: Matrix, eps: float) -> bool:
     """Whether the values of a narrow column are few, and not all whole numbers held exactly."""
     values = np.unique(column.toarray() if sp.issparse(column) else column)
-    exact = (values == np.rint(values)) & (np.abs(values) <= 2 / np.finfo(values.dtype).eps)
+    exact = (values == np.rint(values)) & (np.abs(values) <= 2 / eps)
     return len(values) <= 2 * ROUNDING_STEPS and not exact.all()
 
 

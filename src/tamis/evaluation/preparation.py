@@ -19,7 +19,13 @@ from tamis import datasets
 from tamis._neighbor_memory import fingerprint
 from tamis._typing import IntArray, Matrix
 from tamis.clustering import normalized_cut
-from tamis.columns import canonical_csr, describe_columns, extent, variances
+from tamis.columns import (
+    canonical_csr,
+    columns_of_rounding,
+    describe_columns,
+    extent,
+    variances,
+)
 from tamis.datasets.loading import Origin
 from tamis.evaluation.own_table import OwnTable
 from tamis.evaluation.protocol import Scaling
@@ -38,9 +44,6 @@ __all__ = [
     "warn_of_columns_left",
 ]
 
-# A column whose range is at most so many units in the last place of its largest value is rounding,
-# not data, as sums of shares that should be 1 have it.
-_ROUNDING = 8
 # A column whose range is less than this share of its largest value is shifted before it is squared.
 _FAR = 1024.0
 
@@ -135,8 +138,9 @@ def scaled_columns(X: Matrix, scaling: Scaling, dtype: Any) -> tuple[Matrix, Int
     with np.errstate(over="ignore"):  # an infinite range is a wide one
         width = highest - lowest
     precision = dtype if np.dtype(dtype).kind == "f" else np.float64
-    constant = width <= _ROUNDING * np.finfo(precision).eps * largest
-    left = np.flatnonzero(constant & (width > 0))
+    left = columns_of_rounding(X, lowest, highest, precision=precision, own_scale=True)
+    constant = width == 0
+    constant[left] = True
     if sp.issparse(X):
         X = canonical_csr(X)
         _, exponent = np.frexp(np.where(constant, 0.5, largest))  # 0.5 has the exponent 0
