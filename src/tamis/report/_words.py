@@ -92,16 +92,17 @@ def summary(
     n_features, n_kept = selection.X.shape[1], len(selection.kept)
     sentences = []
     kept = f"{n_kept:,} of {count(n_features, 'column')}"
-    if group_evidence.uncovered:
-        sentences.append(_uncovered_sentence(group_evidence, kept))
+    groups_first = _groups_speak(loss, group_evidence)
+    if groups_first:
+        sentences.append(_verdict(group_evidence, kept, n_kept))
         kept = f"The kept {'columns' if n_kept > 1 else 'column'}"
-    sentences.append(_variance_sentence(loss, kept, n_kept))
+    sentences.append(_variance_sentence(loss, kept, n_kept, groups_first))
     sentences.append(
         f"Of the {loss.n_neighbors} nearest neighbours of a row, "
         f"{percent(loss.neighbors.selected)} stay its nearest when only the kept columns are "
         f"looked at: {standing(loss.neighbors, n_kept)}."
     )
-    if group_evidence.uncovered and loss.neighbors.selected < 0.5:
+    if groups_first:
         sentences[-1] += (
             " Neighbours in all columns are no yardstick here: most columns know nothing of the "
             "groups."
@@ -119,28 +120,42 @@ def summary(
     return sentences
 
 
-def _uncovered_sentence(group_evidence: GroupEvidence, kept: str) -> str:
+def _groups_speak(loss: Loss, group_evidence: GroupEvidence) -> bool:
+    """Whether groups are what to judge by: they repeat, and the rest of the table is lost."""
+    lost = loss.neighbors.selected < 0.5
+    return lost and (group_evidence.uncovered or (group_evidence.found and loss.told < 0.05))
+
+
+def _verdict(group_evidence: GroupEvidence, kept: str, n_kept: int) -> str:
+    """The groups first."""
     repeat = group_evidence.repeat
     assert repeat is not None
+    difference = repeat.measure.selected - repeat.everything
+    beside = (
+        "much better than all columns do"
+        if group_evidence.uncovered
+        else "better than all columns do"
+        if difference >= 0.05
+        else "as well as all columns do"
+        if difference > -0.05
+        else "if less well than all columns do"
+    )
     return (
-        f"{kept} show groups that other rows show again, much better than all columns do: "
+        f"{kept} {'show' if n_kept > 1 else 'shows'} groups that other rows show again, {beside}: "
         f"agreement {index(repeat.measure.selected)} against {index(repeat.everything)}, where 1 "
         "is the same groups and 0 is chance."
     )
 
 
-def _variance_sentence(loss: Loss, kept: str, n_kept: int) -> str:
-    keep = "keep" if n_kept > 1 else "keeps"
-    text = f"{kept} {keep} {percent(loss.variance.selected)} of the variance"
-    if loss.noise < 1 - 1e-9:
-        own = "their own" if n_kept > 1 else "its own"
-        text += f", {percent(loss.noise)} {own} and {percent(loss.variance.selected - loss.noise)}"
-        text += " what they tell" if n_kept > 1 else " what it tells"
-        text += " of the others in held-out rows"
-    text += f": {standing(loss.variance, n_kept)}."
+def _variance_sentence(loss: Loss, kept: str, n_kept: int, groups_first: bool) -> str:
+    text = (
+        f"{kept} {'keep' if n_kept > 1 else 'keeps'} {percent(loss.variance.selected)} of the "
+        f"variance in held-out rows, against a noise level of {percent(loss.noise)}: "
+        f"{standing(loss.variance, n_kept)}."
+    )
     if loss.noise < 1 - 1e-9 and loss.told < 0.01:
-        they = "They tell" if n_kept > 1 else "It tells"
-        text += f" {they} next to nothing of the others, as in a table of noise."
+        text += f" Of the other columns {'they tell' if n_kept > 1 else 'it tells'} next to nothing"
+        text += "." if groups_first else ", as in a table of noise."
     return text
 
 
