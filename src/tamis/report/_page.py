@@ -163,7 +163,7 @@ def _tiles(loss: Loss, group_evidence: GroupEvidence) -> list[dict[str, Any]]:
             "against": words.against_random(measure),
             "about": about,
             "lines": (
-                [f"Noise level (line): {words.percent(loss.noise)}, which the kept columns are."]
+                [f"Noise level (line): {words.percent(loss.noise)}, their own variance."]
                 if measure is loss.variance
                 else []
             ),
