@@ -85,8 +85,9 @@ def test_every_figure_is_drawn(window: Browser, digits_page: Path):
         assert figure["shapes"] > 0, figure["label"]
 
 
-def test_shapes_stay_within_their_figures(window: Browser, digits_page: Path):
-    window.open(digits_page)
+@pytest.mark.parametrize("width", [375, 1280])
+def test_shapes_stay_within_their_figures(window: Browser, digits_page: Path, width: int):
+    window.open(digits_page, width=width)
     outside = window.run(
         """return Array.from(document.querySelectorAll('svg[role=img]')).flatMap(figure => {
              const frame = figure.closest('section, .summary').getBoundingClientRect();
@@ -189,7 +190,7 @@ def find(window: Browser, text: str) -> tuple[list[str], str]:
     )
     names = window.run(
         "return Array.from(document.querySelectorAll('#columns tbody tr:not([hidden]) th'), "
-        "th => th.title || th.textContent)"
+        "th => th.title || th.firstChild.data)"
     )
     return names, window.run("return document.getElementById('found').textContent")
 
@@ -208,12 +209,19 @@ def test_find_reaches_columns_that_are_not_kept(window: Browser, digits_page: Pa
     cells = window.run(
         "return Array.from(document.querySelectorAll('#columns tr.other > *'), e => e.textContent)"
     )
-    assert cells[1] == missing
+    assert cells[1] == f"{missing} not kept"
     assert int(cells[0]) > 16
     assert "not kept" in cells
     heads = window.run("return document.querySelectorAll('#columns thead th').length")
     assert len(cells) == heads
     assert find(window, "")[0] == kept
+    window.open(digits_page, width=375)
+    find(window, missing)
+    shown = window.run(
+        "return Array.from(document.querySelectorAll('#columns tr.other > *'))"
+        ".filter(e => e.offsetParent).map(e => e.innerText)"
+    )
+    assert any("not kept" in text for text in shown)
 
 
 def test_find_shows_hostile_names_as_text(window: Browser, hostile_page: Path):

@@ -5,10 +5,9 @@
 >>> X = load_iris(as_frame=True).data
 >>> selector = MaxVariance(2).fit(X)
 >>> page = report.selection(selector, X)
->>> from textwrap import fill
->>> print(fill(page.summary[0], 100))
-2 of 4 columns keep 97 % of the variance in held-out rows, against a noise level of 83 %: better than
-20 of 20 random choices of 2 columns.
+>>> print(page.summary[0])
+2 of 4 columns keep 97 % of the variance in held-out rows, against a noise level of 83 %: better
+than 20 of 20 random choices of 2 columns.
 >>> page.save("iris.html")  # doctest: +SKIP
 """
 

@@ -243,7 +243,7 @@ def frequency_chart(
         tuple(bars),
         tuple(Tick((place - 0.5) * width / SIDE * 100, f"{place:,.0f}") for place in places),
         tuple(Tick(100 - share, f"{share} %") for share in (0, 50, 100)),
-        f"the {len(order):,} columns kept most often, the most often first",
+        f"the {len(order):,} columns kept most often",
         "subsamples that keep it",
     )
 

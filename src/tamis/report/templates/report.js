@@ -20,6 +20,7 @@
     const title = cell("", shown, "th");
     title.scope = "row";
     if (shown !== name) title.title = name;
+    title.append(cell("narrow", kept ? " kept" : " not kept", "small"));
     row.append(cell("number", rank), title, cell("number wide", index), cell("number", score));
     row.append(cell("wide", kept ? "kept" : "not kept"));
     if (frequency !== null) row.append(cell("number", frequency));
