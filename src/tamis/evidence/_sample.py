@@ -15,7 +15,7 @@ MOST_TARGETS = 10_000
 FEWEST_TARGETS = 1000
 N_RANDOM = 20
 # Multiplications that all the measures together may take: some seconds of one core.
-MOST_WORK = 3e10
+MOST_WORK = 7e10
 
 
 @dataclass(frozen=True)
