@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from browser.chromium import browser  # noqa: E402
 
-SIZES = {"light": (1200, 3330), "dark": (1200, 3330), "phone": (390, 1600)}
+SIZES = {"light": (1200, 3440), "dark": (1200, 3440), "phone": (390, 1600)}
 
 
 def digits_report() -> report.Report:

@@ -131,6 +131,7 @@ class Selector(SelectorMixin, BaseEstimator):
         if sp.issparse(X):
             X = canonical_csr(X)
         lowest, highest = extent(X)
+        self._fitted_extent = X.shape[0], lowest, highest  # by which evidence knows the table
         refuse_unusable_values(lowest, highest, getattr(self, "feature_names_in_", None))
         self._n_selected()
         self._check_sample_counts(X.shape[0])

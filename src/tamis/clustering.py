@@ -14,6 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -25,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from tamis._ties import content_ranks
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
@@ -117,7 +118,7 @@ def kmeans(
         tol=0,  # until no label changes: where it stops must not hang on rounding
         random_state=random_state,
     )
-    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
+    with warnings.catch_warnings(), _pools().limit(limits=1, user_api="openmp"):
         # Fewer distinct samples than clusters: the result says so by its number of centres.
         warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
         found = model.fit_predict(X)
@@ -210,6 +211,12 @@ def with_short_indices(X: Matrix) -> Matrix:
         return X
     indices, indptr = (part.astype(np.int32, copy=False) for part in (X.indices, X.indptr))
     return sp.csr_array((X.data, indices, indptr), shape=X.shape)
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """The pools of threads, looked for once: that takes longer than to cluster a few samples."""
+    return ThreadpoolController()
 
 
 def _without_gaps(labels: IntArray) -> IntArray:

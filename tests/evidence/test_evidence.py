@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from references.memory import with_peak_memory
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from tamis import LaplacianScore, MaxVariance, RandomSubset
+from tamis import MCFS, LaplacianScore, MaxVariance, RandomSubset
 from tamis.evidence import (
     Sample,
     _loss,
     draw_sample,
     find_groups,
     knee,
+    measure_groups,
     measure_loss,
     measure_redundancy,
     planar_views,
     read_selection,
     subsample_selections,
 )
-from tamis.evidence._groups import group_labels
+from tamis.evidence._group_evidence import _cloud
+from tamis.evidence._groups import class_codes, group_labels
 from tamis.graphs import neighbor_graph
 
 
@@ -89,16 +94,120 @@ class TestReading:
             read_selection(selector, frame.rename(columns={"3": "new"}))
 
 
+class TestAnotherTable:
+    """A table that is not the one of the fit gives a warning, whatever differs."""
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda X: StandardScaler().fit_transform(X),
+            lambda X: MinMaxScaler().fit_transform(X),
+            lambda X: X * 2,
+            lambda X: X + 1,
+            lambda X: np.where(np.arange(12) == 4, 3 * X, X),
+            lambda X: StandardScaler().fit_transform(X[:40]),
+        ],
+        ids=["standardised", "to a range", "doubled", "moved", "one column", "fewer rows"],
+    )
+    def test_warns(self, change):
+        X = 50 + 20 * make_table()
+        selector = MaxVariance(2).fit(X)
+        with pytest.warns(UserWarning, match=r"X is not as the selector saw it: column 'x\d' runs"):
+            selection = read_selection(selector, change(X))
+        assert "at the fit" in selection.caution
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda X: X,
+            lambda X: X[::-1],
+            lambda X: X[:40],
+            lambda X: X.astype(np.float32),
+            sp.csr_array,
+        ],
+        ids=["the same", "other order", "fewer rows", "fewer digits", "sparse"],
+    )
+    def test_does_not_warn(self, change):
+        X = 50 + 20 * make_table()
+        X[:, 5] = 7.0
+        assert read_selection(MaxVariance(2).fit(X), change(X)).caution == ""
+
+    def test_sparse(self):
+        X = sp.random_array((50, 30), density=0.2, format="csr", rng=0)
+        selector = MaxVariance(2).fit(X)
+        with pytest.warns(UserWarning, match="X is not as the selector saw it"):
+            read_selection(selector, StandardScaler(with_mean=False).fit_transform(X))
+
+
 class TestLoss:
-    def test_variance_is_that_of_a_regression(self):
-        X = make_table()
+    @pytest.mark.parametrize("standardised", [False, True])
+    def test_variance_is_that_of_a_ridge_regression_in_held_out_rows(
+        self, monkeypatch, standardised
+    ):
+        monkeypatch.setattr(_loss, "RIDGES", np.array([0.01]))
+        X = make_table(63) * np.logspace(0, 2, 12)
         _, sample, loss = measured(MaxVariance(3).fit(X), X)
-        for subset, value in zip(
-            sample.subsets, [loss.variance.selected, *loss.variance.random], strict=True
-        ):
-            predicted = LinearRegression().fit(X[:, subset], X).predict(X[:, subset])
-            explained = 1 - np.square(X - predicted).sum() / np.square(X - X.mean(axis=0)).sum()
-            assert value == pytest.approx(explained, abs=1e-8)
+        measure = loss.reconstruction if standardised else loss.variance
+        deviations = X.std(axis=0)
+        X = X[sample.rows]
+        weights = deviations**-2 if standardised else np.ones(12)
+        bounds = [0, 12, 25, 37, 50, 63]
+        for subset, value in zip(sample.subsets, [measure.selected, *measure.random], strict=True):
+            others = np.setdiff1d(np.arange(12), subset)
+            Z = X[:, subset] / deviations[subset]
+            error = spread = np.zeros(9)
+            for first, last in pairwise(bounds):
+                test = np.isin(np.arange(63), np.arange(first, last))
+                model = Ridge(0.01 * np.count_nonzero(~test)).fit(Z[~test], X[~test][:, others])
+                truth = X[test][:, others]
+                error = error + np.square(truth - model.predict(Z[test])).sum(axis=0)
+                spread = spread + np.square(truth - X[~test][:, others].mean(axis=0)).sum(axis=0)
+            told = 1 - weights[others] @ error / (weights[others] @ spread)
+            own = (weights * deviations**2)[subset].sum() / (weights * deviations**2).sum()
+            share = own + (1 - own) * max(0, told)
+            assert value == pytest.approx(np.sqrt(1 - share) if standardised else share)
+
+    def test_the_penalty_is_that_of_generalised_cross_validation(self):
+        """Against the hat matrix, for more columns than rows too."""
+        for n_columns in (3, 60):
+            rng = np.random.RandomState(0)
+            Z = rng.normal(size=(40, n_columns))
+            B = Z[:, :2] @ rng.normal(size=(2, 5)) + rng.normal(size=(40, 5))
+            B -= B.mean(axis=0)
+            fold = slice(32, 40)
+            fit = _loss._HeldOut(Z, fold)
+            learned, mean = B[:32] - B[:32].mean(axis=0), B[:32].mean(axis=0)
+            fit.learn(B, mean, np.square(learned).sum(axis=0), np.ones((2, 5)))
+            Z = Z[:32] - Z[:32].mean(axis=0)
+            errors = []
+            for penalty in _loss.RIDGES * 32:
+                hat = Z @ np.linalg.solve(Z.T @ Z + penalty * np.eye(n_columns), Z.T)
+                residual = learned - hat @ learned
+                errors.append(np.square(residual).sum() / (31 - np.trace(hat)) ** 2)
+            expected = _loss.RIDGES[np.argmin(errors)] * 32
+            assert fit._penalty(np.diagonal(fit._products[0]), fit._total[0]) == expected
+
+    @pytest.mark.parametrize(
+        ("n_samples", "n_features", "n_kept"), [(100, 1000, 90), (400, 60, 20)]
+    )
+    def test_noise_keeps_no_more_than_its_own_variance(self, n_samples, n_features, n_kept):
+        X = np.random.RandomState(0).normal(size=(n_samples, n_features))
+        _, _, loss = measured(MaxVariance(n_kept).fit(X), X)
+        assert loss.noise == pytest.approx(n_kept / n_features, rel=0.4)
+        assert loss.variance.selected == pytest.approx(loss.noise, abs=0.01)
+        assert loss.told < 0.01
+        assert loss.variance.random == pytest.approx(n_kept / n_features, abs=0.02)
+
+    def test_the_noise_level_is_what_a_shuffled_table_keeps(self):
+        X = make_table(200, 30)
+        selector = MaxVariance(5).fit(X)
+        _, _, loss = measured(selector, X)
+        rng = np.random.RandomState(1)
+        shuffled = np.column_stack([rng.permutation(column) for column in X.T])
+        _, _, noise = measured(selector, shuffled)
+        assert loss.variance.selected > loss.noise + 0.5
+        assert noise.variance.selected == pytest.approx(loss.noise, abs=0.02)
+        assert noise.noise == pytest.approx(loss.noise)
 
     def test_neighbours_are_those_of_a_search(self):
         X = make_table()
@@ -118,20 +227,6 @@ class TestLoss:
         _, _, loss = measured(MaxVariance(2).fit(X), X)
         assert loss.variance.selected == pytest.approx(1)
         assert loss.reconstruction.selected < 0.05
-
-    def test_error_is_that_of_a_ridge_regression(self, monkeypatch):
-        monkeypatch.setattr(_loss, "RIDGES", np.array([0.01]))
-        X = make_table(61)
-        selection, sample, loss = measured(MaxVariance(3).fit(X), X)
-        Z = (X - X.mean(axis=0))[sample.rows] / X.std(axis=0)
-        halves = [(slice(0, 30), slice(30, 61)), (slice(30, 61), slice(0, 30))]
-
-        error = spread = 0.0
-        for train, test in halves:
-            model = Ridge(0.01 * len(Z[train])).fit(Z[train][:, selection.kept], Z[train])
-            error += np.square(Z[test] - model.predict(Z[test][:, selection.kept])).sum()
-            spread += np.square(Z[test] - Z[train].mean(axis=0)).sum()
-        assert loss.reconstruction.selected == pytest.approx(np.sqrt(error / spread))
 
     def test_noise_cannot_be_rebuilt(self):
         X = np.random.RandomState(0).normal(size=(60, 300))
@@ -205,6 +300,108 @@ class TestLoss:
         _, sample, _ = measured(MaxVariance(2).fit(X), X)
         assert sample.is_partial
         assert len(np.unique(sample.rows)) == len(sample.rows) == 1000
+
+
+def planted(n_samples=150, n_features=600, n_informative=8, seed=0):
+    """Three groups in a few columns, among many of noise."""
+    rng = np.random.RandomState(seed)
+    y = np.arange(n_samples) % 3
+    X = rng.normal(size=(n_samples, n_features))
+    centres = rng.choice([-1.5, 1.5], size=(3, n_informative))
+    centres[:, :3] = 3 * np.eye(3) - 1
+    X[:, :n_informative] += centres[y]
+    return X, y
+
+
+def grouped(selector, X, labels=None):
+    selection, sample, loss = measured(selector, X)
+    return loss, measure_groups(
+        selection, sample, loss, labels=labels, random_state=np.random.RandomState(0)
+    )
+
+
+class TestGroupEvidence:
+    def test_groups_that_the_other_columns_hide(self):
+        X, y = planted()
+        loss, found = grouped(MaxVariance(8).fit(X), X, y)
+        assert loss.neighbors.selected < 0.3
+        assert found.repeat.measure.selected > 0.95
+        assert found.repeat.everything < 0.5
+        assert found.repeat.measure.random.max() < 0.6
+        assert found.uncovered
+        assert found.n_clusters == found.n_classes == 3
+        assert found.nmi.measure.selected > 0.95 > found.nmi.everything + 0.3
+        assert found.accuracy.measure.selected > 0.98
+        # Without labels and without n_clusters, the number that repeats best is taken.
+        _, alone = grouped(MaxVariance(8).fit(X), X)
+        assert alone.numbers == (2, 3, 5, 8)
+        assert alone.n_clusters == 3
+        assert alone.nmi is None
+        assert alone.uncovered
+
+    @pytest.mark.parametrize("selector", [MaxVariance(10), LaplacianScore(10), MCFS(10)])
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_noise_has_none(self, selector, seed):
+        X = np.random.RandomState(seed).normal(size=(100, 200))
+        _, found = grouped(selector.fit(X), X)
+        assert not found.found
+        assert found.repeat.measure.selected < found.cloud + 0.2
+
+    def test_a_long_cloud_is_no_group(self):
+        """K-means cuts copies of one column at the same place in every half."""
+        X = np.random.RandomState(0).normal(size=(200, 300))
+        X[:, :10] = X[:, [0]] + 0.1 * X[:, :10]
+        selector = MaxVariance(10).fit(X)
+        selector.ranking_ = np.arange(1, 301)
+        _, found = grouped(selector, X)
+        assert found.repeat.measure.selected > found.repeat.measure.random.max() + 0.1
+        assert not found.found
+
+    def test_the_cloud_has_the_covariance_of_the_points(self):
+        X = make_table(80, 5)
+        cloud = _cloud(X, np.random.RandomState(0))
+        assert cloud.mean(axis=0) == pytest.approx(0, abs=1e-12)
+        found, expected = (np.linalg.eigvalsh(np.cov(part.T)) for part in (cloud, X))
+        assert found == pytest.approx(expected)
+
+    def test_the_number_of_clusters_is_the_selectors(self):
+        X, y = planted(60, 20)
+        _, found = grouped(MCFS(5, n_clusters=4).fit(X), X, y)
+        assert found.numbers == (4,)
+        assert found.n_classes == 3
+
+    def test_too_few_rows_are_said(self):
+        X = make_table(11)
+        _, found = grouped(MCFS(3, n_clusters=3, n_neighbors=3).fit(X), X)
+        assert found.repeat is None
+        assert found.note == (
+            "Whether 3 clusters repeat can be seen in no fewer than 12 rows; there are 11."
+        )
+        _, found = grouped(MCFS(3, n_clusters=1).fit(make_table()), make_table())
+        assert found.note == "A single cluster has nothing to repeat."
+
+    def test_a_constant_column_repeats_nothing(self):
+        X = np.ones((40, 3))
+        _, found = grouped(MaxVariance(1).fit(X), X)
+        assert found.repeat.measure.selected == 0
+
+    def test_wide_tables_and_rows_in_any_scale(self):
+        X, y = planted(90, 400)
+        for scale in (1e-20, 1e20):
+            _, found = grouped(MaxVariance(200).fit(X * scale), X * scale, y)
+            _, plain = grouped(MaxVariance(200).fit(X), X, y)
+            assert found.repeat.measure.selected == pytest.approx(plain.repeat.measure.selected)
+            assert found.nmi.everything == pytest.approx(plain.nmi.everything)
+
+    def test_which_labels_are_classes(self):
+        assert class_codes(np.array(["b", "a", "b", "a"])).tolist() == [1, 0, 1, 0]
+        assert class_codes(np.array(["b", None, "b", "a", "a"], dtype=object)).tolist() == [
+            1, -1, 1, 0, 0,
+        ]  # fmt: skip
+        assert class_codes(np.arange(20)) is None
+        assert class_codes(np.repeat(np.linspace(0, 1, 20), 5)) is None
+        assert class_codes(np.zeros(9)) is None
+        assert class_codes(np.array([1.0, 2.0, np.nan, 1.0, 2.0])).tolist() == [0, 1, -1, 0, 1]
 
 
 class TestRedundancy:

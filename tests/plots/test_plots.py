@@ -101,6 +101,10 @@ def test_embedding(digits, method):
         assert np.isfinite(drawn).all()
         assert len(ax.collections) == 10
     assert after.get_title() == "the 9 selected"
+    named = {"pca": "first principal component", "spectral": "first Laplacian eigenvector"}
+    assert before.get_xlabel() == named[method]
+    assert before.get_ylabel() == named[method].replace("first", "second")
+    assert "turned" in after.get_xlabel()
 
 
 def test_embedding_of_part_of_the_rows_by_found_clusters(digits, pyplot):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import warnings
 from html.parser import HTMLParser
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,7 @@ from tamis.evidence import Groups, View
 from tamis.graphs import neighbor_graph
 from tamis.registry import METHODS, make
 from tamis.report import _charts as charts
+from tamis.report import _words as words
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 HOSTILE = "<script>alert(1)</script>"
@@ -76,7 +79,9 @@ def test_every_method(name):
     reader = Reader(page.html)
     assert type(selector).__name__ in reader.texts
     assert "Not measured." not in page.html
-    assert ('id="convergence"' in page.html) == (len(getattr(selector, "objective_", ())) > 0)
+    n_iter = len(getattr(selector, "objective_", ()))
+    assert ('id="convergence"' in page.html) == (n_iter > 0)
+    assert ("Objective over" in page.html) == (n_iter >= 4)
     assert not re.search(r"\bnan\b|\binf\b", " ".join(paths(page)), re.IGNORECASE)
 
 
@@ -123,9 +128,9 @@ def test_what_it_says():
     X = rng.normal(size=(150, 40)) * 0.1
     X[:, :4] *= 100
     good = report.selection(MaxVariance(4).fit(X), X)
-    assert good.summary[0] == (
-        "4 of 40 columns keep over 99 % of the variance: better than 20 of 20 random choices of 4 "
-        "columns."
+    assert good.summary[0].startswith(
+        "4 of 40 columns keep 99.9 % of the variance in held-out rows, against a noise level of "
+        "99.9 %: better than 20 of 20 random choices of 4 columns."
     )
     assert not any("as well" in sentence for sentence in good.summary)
     X = rng.normal(size=(150, 2)) @ rng.normal(size=(2, 40)) + 0.01 * rng.normal(size=(150, 40))
@@ -135,6 +140,72 @@ def test_what_it_says():
     said = report.selection(bad, X).summary
     assert "better than 0 of 20 random choices" in said[0]
     assert said[-1].startswith("By these measures random columns would have served as well.")
+
+
+def test_noise_is_called_noise():
+    X = np.random.RandomState(0).normal(size=(100, 1000))
+    said = report.selection(MaxVariance(90).fit(X), X, n_subsamples=0).summary
+    share, level = re.search(r"keep (\d+) % .* noise level of (\d+) %", said[0]).groups()
+    assert 8 <= int(level) <= int(share) <= 15
+    assert said[0].endswith(
+        "Of the other columns they tell next to nothing, as in a table of noise."
+    )
+    assert any("they show no groups beyond that" in sentence for sentence in said)
+
+
+def planted(n_informative=8):
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(150, 600))
+    y = np.arange(150) % 3
+    centres = rng.choice([-1.5, 1.5], size=(3, n_informative))
+    centres[:, :3] = 3 * np.eye(3) - 1
+    X[:, :n_informative] += centres[y]
+    return X, y
+
+
+def test_groups_that_repeat_outweigh_lost_neighbours():
+    """Neighbours in a table that is mostly noise condemn the very columns that are not."""
+    X, y = planted()
+    page = report.selection(MaxVariance(8).fit(X), X, labels=y, n_subsamples=0)
+    said = page.summary
+    assert said[0].startswith(
+        "8 of 600 columns show groups that other rows show again, much better than all columns do: "
+        "agreement 1.00 against 0."
+    )
+    (neighbours,) = (sentence for sentence in said if "nearest neighbours" in sentence)
+    assert neighbours.endswith("most columns know nothing of the groups.")
+    assert any(
+        "finds the labels with NMI 1.00 and accuracy 1.00 in the kept columns" in sentence
+        for sentence in said
+    )
+    assert not any("as in a table of noise" in sentence for sentence in said)
+    assert not any("as well. Try another" in sentence for sentence in said)
+    assert "Groups that repeat" in page.html
+    # The colours are those of the groups that were found, where no labels give others.
+    plain = report.selection(MaxVariance(8).fit(X), X, n_subsamples=0)
+    assert "coloured by clusters that K-means found in the kept columns" in plain.html
+
+
+def test_random_columns_do_not_serve_for_groups():
+    """What keeps less than random columns, but shows groups, is not called useless."""
+    rng = np.random.RandomState(0)
+    factors = rng.normal(size=(150, 6))
+    X = factors @ rng.normal(size=(6, 100)) + 0.2 * rng.normal(size=(150, 100))
+    X[:, :2] = 0.3 * rng.normal(size=(150, 2)) + np.resize(np.eye(3)[:, :2] * 4, (150, 2))
+    selector = MaxVariance(2).fit(X)
+    selector.ranking_ = np.arange(1, 101)
+    said = report.selection(selector, X, n_subsamples=0).summary
+    assert said[-1].startswith("To rebuild the table, or to keep neighbours, random columns")
+    assert "To find groups they would not" in said[-1]
+
+
+def test_a_table_scaled_otherwise_is_said():
+    X = 10 + 3 * table()
+    selector = MaxVariance(3).fit(X)
+    with pytest.warns(UserWarning, match="X is not as the selector saw it: column 'x0' runs from"):
+        page = report.selection(selector, StandardScaler().fit_transform(X), n_subsamples=0)
+    assert '<p class="caution">X is not as the selector saw it' in page.html
+    assert 'class="caution"' not in report.selection(selector, X, n_subsamples=0).html
 
 
 def test_names_labels_and_texts_are_escaped():
@@ -221,7 +292,15 @@ def test_long_lists_are_cut_and_it_is_said():
     X = np.random.RandomState(0).normal(size=(30, 800))
     page = report.selection(MaxVariance(600).fit(X), X, n_subsamples=2)
     assert page.html.count('<th scope="row">x') == 500
-    assert "Only the best 500 are listed." in page.html
+    assert "Only the best 500 are listed; Find reaches the others." in page.html
+    (others,) = (
+        json.loads(attrs["data-columns"])
+        for _, attrs in Reader(page.html).tags
+        if attrs.get("id") == "other-columns"
+    )
+    assert len(others) == 300
+    assert sum(kept for *_, kept in others) == 100
+    assert [rank for _, _, rank, *_ in others] == list(range(501, 801))
     assert "the best 100 kept columns" in page.html
 
 
@@ -308,6 +387,105 @@ def test_the_recipe_scales_as_the_table_was_scaled():
         report.selection(selector, scaler.transform(X), preparation="Scaled.")
 
 
+@pytest.mark.parametrize("scale", ["auto", "standard", "columns", "unit", "none"])
+@pytest.mark.parametrize("max_rows", [None, 60])
+def test_the_recipe_of_a_command_repeats_it(scale, max_rows, tmp_path, monkeypatch):
+    """Read, drawn, scaled and fitted once more by the code of the page: the same columns."""
+    from typer.testing import CliRunner
+
+    from tamis.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    X = table(100, 12) * np.logspace(0, 2, 12)
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(12)])
+    frame.insert(3, "kind", np.resize(["a", "b"], 100))
+    frame.insert(0, "sample", [f"s{i}" for i in range(100)])
+    frame.to_csv("table.csv", index=False)
+    command = "select table.csv -k 4 -m laplacian_score --labels kind --id sample --seed 3"
+    command += f" --scale {scale} --report r.html -o out.csv"
+    if max_rows:
+        command += f" --max-rows {max_rows}"
+    result = CliRunner().invoke(app, command.split())
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    (code,) = (text for text in Reader(page).texts if "selector = LaplacianScore" in text)
+    assert ("default_rng(3)" in code) == (max_rows is not None)
+    found: dict[str, Any] = {}
+    exec(code, found)
+    names = np.array(found["table"].feature_names)[found["selector"].get_support()]
+    kept = pd.read_csv("out.csv").columns
+    assert set(names) == set(kept) - {"kind", "sample"}
+    assert len(found["X"]) == (max_rows or 100)
+    shown = [attrs["data-score"] for _, attrs in Reader(page).tags if "data-score" in attrs]
+    again = np.sort(found["selector"].scores_)[::-1][:4]
+    np.testing.assert_allclose([float(score) for score in shown], again)
+
+
+def test_the_recipe_of_a_sparse_sample(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from tamis.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    X = sp.random_array((80, 30), density=0.3, format="csr", rng=0)
+    sp.save_npz("table.npz", X)
+    command = "select table.npz -k 4 -m laplacian_score --scale unit --max-rows 50 --report r.html"
+    result = CliRunner().invoke(app, command.split())
+    assert result.exit_code == 0, result.output
+    reader = Reader((tmp_path / "r.html").read_text(encoding="utf-8"))
+    (code,) = (text for text in reader.texts if "selector = LaplacianScore" in text)
+    found: dict[str, Any] = {}
+    exec(code, found)
+    assert found["X"].shape == (50, 30)
+    shown = [attrs["data-index"] for _, attrs in reader.tags if "data-index" in attrs]
+    best = np.argsort(found["selector"].ranking_)[:4]
+    assert [int(index) for index in shown] == best.tolist()
+
+
+def test_long_names_are_cut_and_shown_on_hover():
+    long = [f"the concentration of substance {j} in the blood, in mmol/l" for j in range(9)]
+    page = report.selection(MaxVariance(4).fit(table()), table(), feature_names=long)
+    reader = Reader(page.html)
+    named = {attrs["title"] for _, attrs in reader.tags if attrs.get("title")}
+    assert named <= set(long)
+    assert len(named) == 4
+    assert not any(text in long for text in reader.texts)
+    assert {attrs["data-name"] for tag, attrs in reader.tags if "data-name" in attrs} == named
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("share", "expected"),
+        [
+            (0, "0 %"),
+            (1, "100 %"),
+            (0.763, "76 %"),
+            (0.992, "99.2 %"),
+            (0.9996, "99.96 %"),
+            (0.004, "0.4 %"),
+            (0.00004, "0.004 %"),
+            (1 - 1e-7, "over 99.999 %"),
+            (1e-7, "under 0.001 %"),
+            (1.2, "120 %"),
+        ],
+    )
+    def test_percent_has_the_digits_that_matter(self, share, expected):
+        assert words.percent(share) == expected
+
+    def test_spans_have_digits_that_differ(self):
+        assert words.span(0.992, 0.996) == "99.2 % to 99.6 %"
+        assert words.span(0.761, 0.764) == "76.1 % to 76.4 %"
+        assert words.span(0.2, 0.9) == "20 % to 90 %"
+        assert words.span(0.5, 0.5) == "50 %"
+
+    def test_long_names_keep_both_ends(self):
+        assert words.cut("short") == "short"
+        cut = words.cut("a" * 50 + "-the-end")
+        assert len(cut) == words.LONGEST_NAME
+        assert cut.startswith("aaaa")
+        assert cut.endswith("-the-end")
+
+
 class TestCharts:
     @pytest.mark.parametrize(
         ("low", "high", "expected"),
@@ -335,6 +513,33 @@ class TestCharts:
         assert chart.x_label == "the best 1,000 of 5,000 columns"
         assert [tick.label for tick, _ in chart.marks] == ["kept: 100", "knee: 50"]
         assert chart.shapes[-1].path.startswith("M0 0L")
+
+    def test_marks_are_apart(self):
+        scores = np.linspace(1, 0, 2000)
+        for n_kept, bend in ((100, 101), (100, 99), (3, 4)):
+            (cut, _), (knee, _) = charts.score_chart(scores, n_kept, bend).marks
+            assert abs(cut.at - knee.at) >= 0.8
+            assert (cut.at < knee.at) == (n_kept < bend)
+        (both,) = charts.score_chart(scores, 100, 100).marks
+        assert both[0].label == "kept, and knee: 100"
+
+    def test_few_iterations_make_no_chart(self):
+        assert charts.path_chart(np.array([3.0, 2.0, 1.5])) is None
+        assert charts.path_chart(np.array([3.0, 2.0, 1.5, 1.4])) is not None
+
+    def test_bars_say_whose_they_are(self):
+        frequencies = np.array([0.5, 0.0, 1.0, 0.25])
+        kept = np.array([False, False, True, False])
+        chart = charts.frequency_chart(frequencies, kept, list("abcd"), 4)
+        assert [shape.title for shape in chart.shapes] == [
+            "c: kept in 4 of 4",
+            "a: kept in 2 of 4",
+            "d: kept in 1 of 4",
+        ]
+        assert [shape.css for shape in chart.shapes] == ["bar kept", "bar left", "bar left"]
+        assert [tick.label for tick in chart.x_ticks] == ["1", "2", "3", "4"]
+        many = charts.frequency_chart(np.ones(400), np.arange(400) < 9, list("abcd") * 100, 4)
+        assert len(many.shapes) == 2
 
     def test_far_samples_do_not_press_the_others_together(self):
         points = np.random.RandomState(0).normal(size=(200, 2))

@@ -29,6 +29,7 @@ __all__ = ["MEASURES", "Judge", "judge_method", "overlap", "summary"]
 MEASURES = {
     "redundancy": "redundancy",
     "variance": "variance kept",
+    "noise": "noise level",
     "reconstruction": "rebuilding error",
     "neighbors": "neighbours kept",
     "agreement": "agreement",
@@ -70,6 +71,7 @@ class Judge:
         return {
             "redundancy": [redundancy(table)],
             "variance": [loss.variance.selected],
+            "noise": [loss.noise],
             "reconstruction": [loss.reconstruction.selected],
             "neighbors": [loss.neighbors.selected],
             **clustering_values(

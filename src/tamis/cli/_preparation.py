@@ -45,6 +45,8 @@ class Prepared:
         Of scikit-learn, not fitted, that scales likewise; None where there is none such.
     words : list of str
         What was done, a sentence each.
+    code : str
+        Python that does the same to `table` and leaves X to the scaler, if there is one.
     altered : bool
         Whether the table of the source was scaled in place: its own values are gone.
     """
@@ -54,6 +56,7 @@ class Prepared:
     scaling: Scaling
     scaler: TransformerMixin | None
     words: list[str]
+    code: str
     altered: bool
 
 
@@ -94,7 +97,26 @@ def prepare(
         _scale_in_place(X, scaling, source.table.feature_names)
     words.append(scaling_words(scaling, sp.issparse(X)))
     altered = X is source.table.X and scaling != "none"
-    return Prepared(X, rows, scaling, scaler_for(scaling, sp.issparse(X)), words, altered)
+    scaler = scaler_for(scaling, sp.issparse(X))
+    code = _python(None if isinstance(rows, slice) else len(rows), seed, scaling, sp.issparse(X))
+    return Prepared(X, rows, scaling, scaler, words, code, altered)
+
+
+def _python(n_drawn: int | None, seed: int, scaling: Scaling, sparse: bool) -> str:
+    """Python that draws rows of `table` as :func:`prepare` does; scales where no scaler does."""
+    lines = ["X = table.X"]
+    if n_drawn is not None:
+        lines = [
+            "import numpy as np",
+            "",
+            f"generator = np.random.default_rng({seed})",
+            f"drawn = generator.choice(table.X.shape[0], {n_drawn}, replace=False)",
+            "X = table.X[np.sort(drawn)]",
+        ]
+    if scaling == "unit":
+        lines.append("X = X.astype(float)")
+        lines.append("X /= abs(X).max()" if sparse else "X = (X - X.min()) / (X.max() - X.min())")
+    return "\n".join(lines)
 
 
 def _scale_in_place(X: FloatArray, scaling: Scaling, feature_names: FloatArray) -> None:

@@ -33,11 +33,14 @@ class Source:
     table : Table
     read : callable
         Reads the table anew.
+    code : str
+        Python that reads it, too, as `table`.
     """
 
     name: str
     table: Table
     read: Callable[[], Table]
+    code: str
 
     def reread(self) -> None:
         """Read the table once more, unless it is written from its file; let go of the old first."""
@@ -102,10 +105,14 @@ def read_source(
         ):
             if value is not None:
                 raise CommandError(f"{file} is a registered data set: leave out {option}.")
-        return _checked(Source(file, _registered(name), lambda: _registered(name)))
+        code = f"from tamis import datasets\n\ntable = datasets.load({name!r})"
+        return _checked(Source(file, _registered(name), lambda: _registered(name), code))
     with working(f"reading {file}"):
         path = _spooled(file, format)
-        return _checked(Source(file, read(), read))
+        options = {"labels": labels, "ids": ids, "format": format, "key": key}
+        given = "".join(f", {name}={value!r}" for name, value in options.items() if value)
+        code = f"from tamis import io\n\ntable = io.read({file!r}{given})"
+        return _checked(Source(file, read(), read, code))
 
 
 def _spooled(file: str, format: str | None) -> Path:

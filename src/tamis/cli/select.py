@@ -289,6 +289,7 @@ def _write(
                 command=command,
                 preparation=prepared.words,
                 scaler=prepared.scaler,
+                source_code=f"{source.code}\n{prepared.code}",
                 title=source.name,
             ).save(path)
 

@@ -2,11 +2,13 @@
 
 :func:`read_selection` pairs a fitted selector with its table, :func:`knee` finds where the scores
 bend, :func:`measure_loss` compares the selection with random subsets of its size,
-:func:`measure_redundancy` correlates its columns, :func:`subsample_selections` refits on parts of
-the rows, and :func:`planar_views` and :func:`find_groups` make the picture of the samples.
+:func:`measure_groups` sees whether its groups repeat in other rows, :func:`measure_redundancy`
+correlates its columns, :func:`subsample_selections` refits on parts of the rows, and
+:func:`planar_views` and :func:`find_groups` make the picture of the samples.
 """
 
 from tamis.evidence._curve import knee, knee_of
+from tamis.evidence._group_evidence import Compared, GroupEvidence, measure_groups
 from tamis.evidence._groups import Groups, find_groups
 from tamis.evidence._loss import Loss, Measure, measure_loss
 from tamis.evidence._redundancy import Redundancy, measure_redundancy
@@ -16,6 +18,8 @@ from tamis.evidence._stability import Stability, subsample_selections
 from tamis.evidence._views import View, planar_views
 
 __all__ = [
+    "Compared",
+    "GroupEvidence",
     "Groups",
     "Loss",
     "Measure",
@@ -28,6 +32,7 @@ __all__ = [
     "find_groups",
     "knee",
     "knee_of",
+    "measure_groups",
     "measure_loss",
     "measure_redundancy",
     "planar_views",

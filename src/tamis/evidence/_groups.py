@@ -59,8 +59,12 @@ def find_groups(
     labels: np.ndarray[Any, Any] | None = None,
     n_samples: int,
     random_state: np.random.RandomState,
+    columns: str = "all columns",
 ) -> Groups:
-    """The given labels of some rows, else the selector's clusters, else those of K-means."""
+    """The given labels of some rows, else the selector's clusters, else those of K-means.
+
+    K-means looks at the inner products `gram` of the rows; `columns` says in words of what.
+    """
     if labels is not None:
         return group_labels(labels[rows])
     found = getattr(selector, "labels_", None)
@@ -71,12 +75,28 @@ def find_groups(
     n_clusters = max(1, min(wanted, MOST_GROUPS, len(rows)))
     points = principal_coordinates(gram, min(COORDINATES, len(rows)))
     clusters = kmeans(points, n_clusters, random_state=random_state)
-    return _cluster_groups(clusters.labels, "clusters that K-means found in all columns")
+    return _cluster_groups(clusters.labels, f"clusters that K-means found in {columns}")
 
 
 def _cluster_groups(codes: IntArray, source: str) -> Groups:
     names = np.array([f"cluster {code + 1}" for code in range(int(codes.max()) + 1)], dtype=object)
     return _commonest(names, codes, source)
+
+
+def class_codes(labels: np.ndarray[Any, Any]) -> IntArray | None:
+    """Labels as codes from 0, missing ones as -1; None where they are no classes.
+
+    Classes are at least two and have two rows each on average; fractions are measured numbers as
+    soon as there are more than ten different ones.
+    """
+    known = np.array([not (label is None or label != label) for label in labels], dtype=bool)
+    codes = np.full(len(labels), -1, dtype=np.intp)
+    text = np.array([str(label) for label in labels[known]], dtype=object)
+    names, codes[known] = np.unique(text, return_inverse=True)
+    measured = labels.dtype.kind == "f" and len(names) > MOST_GROUPS
+    if measured or not 2 <= len(names) <= np.count_nonzero(known) / 2:
+        return None
+    return codes
 
 
 def group_labels(labels: np.ndarray[Any, Any]) -> Groups:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,8 @@ class Selection:
     kept : ndarray of int
         The selected columns, best first.
     constant : ndarray of bool of shape (n_features,)
+    caution : str
+        How the table differs from the one that the selector was fitted on, or "".
     """
 
     selector: Selector
@@ -33,6 +36,7 @@ class Selection:
     names: np.ndarray[Any, Any]
     kept: IntArray
     constant: BoolArray
+    caution: str = ""
 
     @property
     def scores(self) -> FloatArray:
@@ -91,6 +95,12 @@ def read_selection(selector: Any, X: Any, feature_names: Sequence[Any] | None = 
     Returns
     -------
     Selection
+
+    Warns
+    -----
+    UserWarning
+        Where the columns span other values than at the fit: scaled otherwise, or other rows that
+        differ as much.
     """
     selector = check_fitted(selector)
     reader = Selector()
@@ -110,4 +120,45 @@ def read_selection(selector: Any, X: Any, feature_names: Sequence[Any] | None = 
     if feature_names is None and seen is None:
         feature_names = given
     names = column_names(selector, feature_names)
-    return Selection(selector, table, names, selected_columns(selector), constant)
+    caution = _difference(selector, reader, names)
+    if caution:
+        warnings.warn(caution, UserWarning, stacklevel=3)
+    return Selection(selector, table, names, selected_columns(selector), constant, caution)
+
+
+def _difference(selector: Selector, reader: Selector, names: Any) -> str:
+    """How the values of a table differ from those of the fit, in words, or "".
+
+    The same number of rows is taken for the same table, whose extents must be the same but for
+    rounding. Other rows may lie elsewhere, but not with columns three times as wide, or moved by
+    their width, in most cases.
+    """
+    seen = getattr(selector, "_fitted_extent", None)
+    if seen is None:  # fitted by an earlier version
+        return ""
+    (n_then, *then), (n_now, *now) = seen, reader._fitted_extent
+    (low, high), (new_low, new_high) = (
+        (lowest.astype(np.float64), highest.astype(np.float64)) for lowest, highest in (then, now)
+    )
+    width, new_width = high - low, new_high - new_low
+    moved = np.maximum(np.abs(new_low - low), np.abs(new_high - high))
+    if n_then == n_now:
+        size = np.maximum(np.abs(low), np.abs(high))
+        differ = moved > 1e-5 * np.where(width > 0, width, size) + 1e-6 * size
+    else:
+        shift = np.abs(new_low + new_high - low - high) / 2
+        differ = (new_width > 3 * width) | (width > 3 * new_width)
+        differ |= shift > np.maximum(width, new_width)
+        differ &= (width > 0) | (new_width > 0)
+        if np.count_nonzero(differ) * 2 <= np.count_nonzero((width > 0) | (new_width > 0)):
+            return ""
+    if not differ.any():
+        return ""
+    column = int(np.argmax(differ))
+    return (
+        f"X is not as the selector saw it: column {names[column]!r} runs from "
+        f"{new_low[column]:.4g} to {new_high[column]:.4g}, but ran from {low[column]:.4g} to "
+        f"{high[column]:.4g} at the fit"
+        + (f", and {np.count_nonzero(differ) - 1:,} others differ" if differ.sum() > 1 else "")
+        + ". Pass the table as it was fitted on, scaled likewise."
+    )

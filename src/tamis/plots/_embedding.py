@@ -26,6 +26,8 @@ class EmbeddingDisplay:
     groups : tamis.evidence.Groups
         What the samples are coloured by.
     n_features, n_selected : int
+    coordinate : str, default="principal component"
+        What the two axes are.
 
     Attributes
     ----------
@@ -33,13 +35,20 @@ class EmbeddingDisplay:
     """
 
     def __init__(
-        self, before: View, after: View, groups: Groups, n_features: int, n_selected: int
+        self,
+        before: View,
+        after: View,
+        groups: Groups,
+        n_features: int,
+        n_selected: int,
+        coordinate: str = "principal component",
     ) -> None:
         self.before = before
         self.after = after
         self.groups = groups
         self.n_features = n_features
         self.n_selected = n_selected
+        self.coordinate = coordinate
 
     @classmethod
     def from_estimator(
@@ -75,7 +84,9 @@ class EmbeddingDisplay:
             random_state=generator,
         )
         before, after = _views(selection, table, gram, method, n_neighbors)
-        display = cls(before, aligned(after, before), groups, n_features, len(selection.kept))
+        coordinate = "principal component" if method == "pca" else "Laplacian eigenvector"
+        after = aligned(after, before)
+        display = cls(before, after, groups, n_features, len(selection.kept), coordinate)
         return display.plot(ax=ax, **points)
 
     def plot(self, *, ax: Any = None, **points: Any) -> Self:
@@ -101,6 +112,8 @@ class EmbeddingDisplay:
                 axis.scatter(*chosen.T, label=name, **look)
             axis.set_aspect("equal", adjustable="datalim")
             axis.set(xticks=[], yticks=[], title=title)
+        axes[0].set(xlabel=f"first {self.coordinate}", ylabel=f"second {self.coordinate}")
+        axes[1].set(xlabel="the plane of its own two, turned towards the other picture")
         axes[1].legend(
             title=self.groups.source, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False
         )

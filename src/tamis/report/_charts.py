@@ -19,6 +19,12 @@ SIDE = 1000
 # Points of a curve; a screen has no more.
 MOST_POINTS = 500
 SHADES = 16
+# Percent of a chart's width by which two marks are kept apart.
+MARK_GAP = 0.8
+# Iterations from which on there is a curve to look at.
+FEWEST_ITERATIONS = 4
+# Bars that are wide enough to point at.
+MOST_BARS = 120
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,7 @@ class Shape:
     css: str
     path: str
     opacity: float | None = None
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,10 +151,7 @@ def score_chart(scores: FloatArray, n_kept: int, bend: int | None) -> Chart:
         x, y = xs[part], ys[part]
         return _polyline([x[0], *x, x[-1]], [zero, *y, zero]) + "Z" if len(x) else ""
 
-    marks = [(Tick(float(x_axis.place(np.array(n_kept)) * 100), f"kept: {n_kept:,}"), "cut")]
-    if bend is not None:
-        place = float(x_axis.place(np.array(bend)) * 100)
-        marks.append((Tick(place, f"knee: {bend:,}"), "knee"))
+    marks = _score_marks(x_axis, n_kept, bend)
     shown = f"the best {n_shown:,} of {len(scores):,}" if n_shown < len(scores) else "all"
     return Chart(
         f"Scores of {shown} columns, best first; {n_kept:,} are kept"
@@ -161,13 +165,32 @@ def score_chart(scores: FloatArray, n_kept: int, bend: int | None) -> Chart:
         y_axis.ticks(flipped=True),
         "columns, best first" if n_shown == len(scores) else f"{shown} columns",
         "score",
-        tuple(marks),
+        marks,
     )
 
 
-def path_chart(objective: FloatArray) -> Chart:
-    """The objective after each iteration; logarithmic where it falls by orders of magnitude."""
+def _score_marks(x_axis: _Axis, n_kept: int, bend: int | None) -> tuple[tuple[Tick, str], ...]:
+    """The cut and the knee: one mark where they are the same, else two that can be told apart."""
+    cut = float(x_axis.place(np.array(n_kept)) * 100)
+    if bend == n_kept:
+        return ((Tick(cut, f"kept, and knee: {n_kept:,}"), "cut"),)
+    marks = [(Tick(cut, f"kept: {n_kept:,}"), "cut")]
+    if bend is not None:
+        knee = float(x_axis.place(np.array(bend)) * 100)
+        if abs(knee - cut) < MARK_GAP:
+            knee = cut + (MARK_GAP if bend > n_kept else -MARK_GAP)
+        marks.append((Tick(knee, f"knee: {bend:,}"), "knee"))
+    return tuple(marks)
+
+
+def path_chart(objective: FloatArray) -> Chart | None:
+    """The objective after each iteration; logarithmic where it falls by orders of magnitude.
+
+    None where there are too few iterations for a curve.
+    """
     values = np.asarray(objective, dtype=np.float64)
+    if len(values) < FEWEST_ITERATIONS:
+        return None
     logarithmic = bool(values.min() > 0 and values.max() / values.min() > 1e3)
     x_axis = _Axis(1, max(2, len(values)))
     y_axis = _Axis(float(values.min()), float(values.max()), logarithmic)
@@ -189,45 +212,71 @@ def path_chart(objective: FloatArray) -> Chart:
     )
 
 
-def frequency_chart(frequencies: FloatArray, kept: BoolArray, n_runs: int) -> Chart:
-    """How often subsamples keep each column, most often first."""
+def frequency_chart(
+    frequencies: FloatArray, kept: BoolArray, names: Sequence[str], n_runs: int
+) -> Chart:
+    """How often subsamples keep each column, most often first; bars say whose they are."""
     order = np.lexsort((~kept, -frequencies))
     order = order[: max(20, int(np.count_nonzero(frequencies)))][:MOST_POINTS]
     width = SIDE / len(order)
-    gap = width * 0.12 if len(order) <= 120 else 0.0
+    gap = width * 0.12 if len(order) <= MOST_BARS else 0.0
 
-    def bars(chosen: BoolArray) -> str:
-        return "".join(
+    def bar(place: int) -> Shape:
+        column = order[place]
+        return Shape(
+            "bar kept" if kept[column] else "bar left",
             f"M{_number(place * width + gap)} {SIDE}V{_number(SIDE * (1 - frequencies[column]))}"
-            f"H{_number((place + 1) * width - gap)}V{SIDE}Z"
-            for place, column in enumerate(order)
-            if chosen[column] and frequencies[column] > 0
+            f"H{_number((place + 1) * width - gap)}V{SIDE}Z",
+            title=f"{names[column]}: kept in {frequencies[column] * n_runs:.0f} of {n_runs}",
         )
 
+    bars = [bar(place) for place in range(len(order)) if frequencies[order[place]] > 0]
+    if len(order) > MOST_BARS:
+        bars = [
+            Shape(css, "".join(shape.path for shape in bars if shape.css == css))
+            for css in ("bar kept", "bar left")
+        ]
+    places = [tick for tick in nice_ticks(1, len(order), 7) if tick == round(tick) and tick >= 1]
     return Chart(
         f"Share of {n_runs} subsamples in which each column is kept; "
         f"{np.count_nonzero(frequencies == 1):,} columns are kept in all.",
-        (Shape("bar kept", bars(kept)), Shape("bar left", bars(~kept))),
-        (),
+        tuple(bars),
+        tuple(Tick((place - 0.5) * width / SIDE * 100, f"{place:,.0f}") for place in places),
         tuple(Tick(100 - share, f"{share} %") for share in (0, 50, 100)),
         f"the {len(order):,} columns kept most often",
         "subsamples that keep it",
     )
 
 
-def strip_chart(selected: float, random: FloatArray, description: str) -> Chart:
-    """A figure of the selection on the scale from 0 to 1, over those of random subsets."""
+def strip_chart(
+    selected: float,
+    random: FloatArray,
+    description: str,
+    *,
+    level: float | None = None,
+    shares: bool = True,
+) -> Chart:
+    """A figure of the selection on the scale from 0 to 1, over those of random subsets.
+
+    `level` is drawn as a line to compare with; without `shares` the scale is no percentage.
+    """
     top = max(1.0, selected, float(random.max(initial=0.0)))
-    places = random / top * SIDE
+    places = random.clip(min=0) / top * SIDE
     ticks = "".join(f"M{_number(place)} 200V800" for place in places)
     return Chart(
         description,
         (
             Shape("rail", f"M0 500H{SIDE}"),
             Shape("random", ticks),
-            Shape("dots chosen", f"M{_number(selected / top * SIDE)} 500h0"),
+            Shape(
+                "level", "" if level is None else f"M{_number(max(0, level) / top * SIDE)} 0V1000"
+            ),
+            Shape("dots chosen", f"M{_number(max(0.0, selected) / top * SIDE)} 500h0"),
         ),
-        tuple(Tick(100 * share / top, f"{share:.0%}".replace("%", " %")) for share in (0, 0.5, 1)),
+        tuple(
+            Tick(100 * share / top, f"{100 * share:.0f} %" if shares else short(share))
+            for share in (0, 0.5, 1)
+        ),
     )
 
 

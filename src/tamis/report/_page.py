@@ -12,6 +12,7 @@ import jinja2
 import numpy as np
 
 from tamis.evidence import (
+    GroupEvidence,
     Groups,
     Loss,
     Redundancy,
@@ -27,6 +28,8 @@ from tamis.report import _recipe as recipe
 from tamis.report import _words as words
 
 MOST_LISTED = 500
+# Columns that Find reaches beyond those: about 60 bytes each.
+MOST_FOUND = 20_000
 # Above this many pixels the mean image is left out from under the kept ones.
 MOST_INKED = 20_000
 
@@ -52,6 +55,7 @@ def render(
     selection: Selection,
     sample: Sample,
     loss: Loss,
+    group_evidence: GroupEvidence,
     redundancy: Redundancy,
     stability: Stability,
     groups: Groups,
@@ -82,7 +86,9 @@ def render(
             bend=bend,
             score_chart=charts.score_chart(scores, n_kept, bend),
             barcode=charts.barcode_grid(_mask(selection)),
-            tiles=_tiles(loss),
+            others=_other_columns(selection, stability),
+            caution=selection.caution,
+            tiles=_tiles(loss, group_evidence),
             redundancy=redundancy,
             pairs=[
                 (selection.names[left], selection.names[right], value)
@@ -104,13 +110,16 @@ def render(
                     (f"all {n_features:,} columns", f"the {n_kept:,} kept"), views, strict=True
                 )
             ],
-            path_chart=charts.path_chart(objective) if len(objective) else None,
+            path_chart=charts.path_chart(objective),
             n_iter=len(objective),
             max_iter=getattr(selector, "max_iter", None),
             stability=stability,
             frequency_chart=(
                 charts.frequency_chart(
-                    stability.frequencies, _mask(selection), len(stability.masks)
+                    stability.frequencies,
+                    _mask(selection),
+                    list(selection.names),
+                    len(stability.masks),
                 )
                 if stability.value is not None
                 else None
@@ -125,14 +134,14 @@ def render(
     )
 
 
-def _tiles(loss: Loss) -> list[dict[str, Any]]:
-    """The three measures of loss, ready to be drawn."""
+def _tiles(loss: Loss, group_evidence: GroupEvidence) -> list[dict[str, Any]]:
+    """The measures of loss and of groups, ready to be drawn."""
     named = (
         (
             "Variance kept",
             loss.variance,
-            "share of the variance of all columns that a linear regression on the kept ones "
-            "explains",
+            "share of the variance of all columns: that of the kept ones themselves, and of the "
+            "others what a ridge regression on the kept ones predicts in rows it has not seen",
         ),
         (
             "Neighbours kept",
@@ -143,23 +152,85 @@ def _tiles(loss: Loss) -> list[dict[str, Any]]:
         (
             "Reconstruction error",
             loss.reconstruction,
-            "error of predicting all columns, standardised, of unseen rows from the kept ones; "
-            "100 % is guessing the mean, less is better",
+            "error of rebuilding all columns, standardised, of unseen rows from the kept ones; "
+            "100 % is guessing the mean of every column, less is better",
         ),
     )
-    return [
+    tiles = [
         {
             "name": name,
             "value": words.percent(measure.selected),
             "against": words.against_random(measure),
             "about": about,
+            "lines": (
+                [f"Noise level (line): {words.percent(loss.noise)}, their own variance."]
+                if measure is loss.variance
+                else []
+            ),
             "chart": charts.strip_chart(
                 measure.selected,
                 measure.random,
                 f"{name}: {words.percent(measure.selected)}. {words.against_random(measure)}",
+                level=loss.noise if measure is loss.variance else None,
             ),
         }
         for name, measure, about in named
+    ]
+    if group_evidence.repeat is not None:
+        tiles.insert(2, _group_tile(group_evidence))
+    return tiles
+
+
+def _group_tile(group_evidence: GroupEvidence) -> dict[str, Any]:
+    repeat = group_evidence.repeat
+    assert repeat is not None
+    value = words.index(repeat.measure.selected)
+    against = words.against_random(repeat.measure, shares=False)
+    lines = [
+        f"All columns (line): {words.index(repeat.everything)}. A cloud without groups, spread as "
+        f"the kept columns: {words.index(group_evidence.cloud)}."
+    ]
+    if group_evidence.nmi is not None and group_evidence.accuracy is not None:
+        nmi, accuracy = group_evidence.nmi, group_evidence.accuracy
+        lines.append(
+            f"Against the labels: NMI {words.index(nmi.measure.selected)}, accuracy "
+            f"{words.index(accuracy.measure.selected)}; all columns {words.index(nmi.everything)} "
+            f"and {words.index(accuracy.everything)}."
+        )
+    return {
+        "name": "Groups that repeat",
+        "value": value,
+        "against": against,
+        "about": f"agreement of {group_evidence.n_clusters} clusters of one half of the rows with "
+        "those of the other half (adjusted Rand index): 1 is the same clusters, 0 is chance",
+        "lines": lines,
+        "chart": charts.strip_chart(
+            repeat.measure.selected,
+            repeat.measure.random,
+            f"Groups that repeat: {value}. {against}",
+            level=repeat.everything,
+            shares=False,
+        ),
+    }
+
+
+def _other_columns(selection: Selection, stability: Stability) -> list[list[Any]]:
+    """The columns that the table does not list, best first, as the page's Find shows them."""
+    order = np.argsort(selection.selector.ranking_, kind="stable")
+    kept = _mask(selection)
+    known = stability.value is not None
+    return [
+        [
+            str(selection.names[column]),
+            words.cut(str(selection.names[column])),
+            place + 1,
+            int(column),
+            charts.short(float(selection.scores[column])),
+            words.percent(float(stability.frequencies[column])) if known else None,
+            int(kept[column]),
+        ]
+        for place, column in enumerate(order[: MOST_LISTED + MOST_FOUND])
+        if not (kept[column] and place < MOST_LISTED)
     ]
 
 
@@ -219,6 +290,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters.update(
         percent=words.percent,
+        cut=words.cut,
         short=charts.short,
         signed=charts.signed,
         count_text=lambda number: f"{number:,}",

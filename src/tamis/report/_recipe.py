@@ -24,7 +24,9 @@ def parameters(selector: Selector) -> list[tuple[str, str, bool]]:
     ]
 
 
-def python_code(selector: Selector, scaler: TransformerMixin | None = None) -> str:
+def python_code(
+    selector: Selector, scaler: TransformerMixin | None = None, source_code: str = ""
+) -> str:
     """Python that makes the same selector and fits it; arrays are left for the reader to bring.
 
     Parameters
@@ -32,6 +34,8 @@ def python_code(selector: Selector, scaler: TransformerMixin | None = None) -> s
     selector : Selector
     scaler : transformer of scikit-learn or None
         What scaled the table first; made and fitted by the code, too.
+    source_code : str
+        Python that makes the table X, before the scaler; without it the reader brings X.
     """
     settings = selector.get_params(deep=False)
     changed, arrays = [], []
@@ -48,6 +52,8 @@ def python_code(selector: Selector, scaler: TransformerMixin | None = None) -> s
         imported = f"from sklearn.preprocessing import {type(scaler).__name__}\n"
         with config_context(print_changed_only=True):
             scaled = f"X = {scaler!r}.fit_transform(X)\n"
+    if source_code:
+        scaled = f"{source_code.rstrip()}\n{scaled}"
     return (
         f"{imported}from {module} import {owner.__name__}\n\n{''.join(arrays)}{scaled}"
         f"selector = {owner.__name__}({', '.join(changed)})\n"

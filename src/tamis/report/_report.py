@@ -19,6 +19,7 @@ from tamis.evidence import (
     Stability,
     draw_sample,
     find_groups,
+    measure_groups,
     measure_loss,
     measure_redundancy,
     read_selection,
@@ -85,6 +86,7 @@ def selection(
     command: str | None = None,
     preparation: Sequence[str] = (),
     scaler: TransformerMixin | None = None,
+    source_code: str = "",
     title: str | None = None,
     random_state: int | np.random.RandomState | None = 0,
     n_subsamples: int = 10,
@@ -92,20 +94,22 @@ def selection(
     """Say why these columns: a self-contained HTML page about a fitted selector.
 
     The page shows the scores and the cut, how much the kept columns repeat each other, what is
-    lost beside 20 random choices of as many columns, the samples in the plane before and after,
-    convergence, stability over subsamples, and how to repeat it all.
+    lost beside 20 random choices of as many columns, whether groups found in them repeat in other
+    rows, the samples in the plane before and after, convergence, stability over subsamples, and
+    how to repeat it all.
 
     Parameters
     ----------
     selector : Selector
         Fitted.
     X : {array-like, sparse, pandas or polars frame} of shape (n_samples, n_features)
-        The table it was fitted on, scaled as it was then.
+        The table it was fitted on, scaled as it was then; another one gives a warning.
     feature_names : sequence of str or None, default=None
         None takes the names the selector saw, else x0, x1, …
     labels : array-like of shape (n_samples,) or None, default=None
-        Colours of the samples; None takes the clusters the selector found, else K-means. They
-        change nothing but the colours.
+        Colours of the samples; None takes the clusters the selector found, else K-means. Where
+        they are classes, clusters are also compared with them; no other figure looks at them, but
+        for the number of clusters where the selector has none.
     image_shape : (int, int) or None, default=None
         Height and width, where the columns are the pixels of an image, row by row.
     command : str or None, default=None
@@ -115,6 +119,9 @@ def selection(
         drawn, columns scaled.
     scaler : transformer of :mod:`sklearn.preprocessing` or None, default=None
         What scaled X, fitted or not; the Python code of the page scales by it.
+    source_code : str, default=""
+        Python that makes the table X which the scaler then scaled, such as by reading a file and
+        drawing rows; the Python code of the page begins with it.
     title : str or None, default=None
     random_state : int, RandomState or None, default=0
         Draws the rows, the random choices and the subsamples.
@@ -155,18 +162,20 @@ def selection(
     generator: np.random.RandomState = check_random_state(random_state)
     sample = draw_sample(checked, generator)
     loss = measure_loss(checked, sample)
+    group_evidence = measure_groups(checked, sample, loss, labels=labels, random_state=generator)
     redundancy = measure_redundancy(checked, sample, generator)
     stability = _stability(checked, n_subsamples, generator)
     groups = find_groups(
         checked.selector,
         sample.rows,
-        loss.gram,
+        loss.kept_gram if group_evidence.uncovered else loss.gram,
         labels=labels,
         n_samples=n_samples,
         random_state=generator,
+        columns="the kept columns" if group_evidence.uncovered else "all columns",
     )
     n_kept = len(checked.kept)
-    summary = words.summary(checked, sample, loss, redundancy, stability)
+    summary = words.summary(checked, loss, group_evidence, redundancy, stability)
     title = title or f"{n_kept:,} of {words.count(n_features, 'column')}"
     return Report(
         render(
@@ -175,14 +184,18 @@ def selection(
             selection=checked,
             sample=sample,
             loss=loss,
+            group_evidence=group_evidence,
             redundancy=redundancy,
             stability=stability,
             groups=groups,
             command=command,
             preparation=preparation,
-            code=python_code(checked.selector, scaler),
+            code=python_code(checked.selector, scaler, source_code),
             image=image_figure(checked, image_shape),
-            notes=words.sampling_notes(checked, sample, redundancy),
+            notes=[
+                *words.group_notes(group_evidence),
+                *words.sampling_notes(checked, sample, redundancy),
+            ],
         ),
         title,
         tuple(summary),
