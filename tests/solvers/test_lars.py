@@ -24,7 +24,10 @@ def problem(n_samples, n_features, seed=0):
 
 def regress(X, y, n_steps):
     centred = Centred(X)
-    return least_angle_regression(GramColumns(centred), centred.transposed_times(y), n_steps)
+    path = least_angle_regression(
+        GramColumns(centred), centred.transposed_times(y[:, None]), n_steps
+    )
+    return path.coef[:, 0], path.nearness
 
 
 def correlations(X, y, coef):

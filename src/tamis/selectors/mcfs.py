@@ -131,8 +131,8 @@ class MCFS(GraphSelector):
         centred = Centred(X)
         gram = GramColumns(centred)
         correlation = np.where(constant[:, None], 0, centred.transposed_times(self.embedding_))
-        paths = [least_angle_regression(gram, column, n_steps) for column in correlation.T]
-        self.coef_ = np.column_stack([coef for coef, _ in paths])
-        nearness = np.max([nearness for _, nearness in paths], axis=0)
+        paths = [least_angle_regression(gram, target[:, None], n_steps) for target in correlation.T]
+        self.coef_ = np.column_stack([path.coef for path in paths])
+        nearness = np.max([path.nearness for path in paths], axis=0)
         scores = scores_with_order_of_entry(np.abs(self.coef_).max(axis=1), nearness)
         return self._set_scores(scores, constant)
