@@ -9,17 +9,14 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from tamis._typing import FloatArray
 from tamis.base import GraphSelector
 from tamis.graphs import Weights, spectral_embedding
 from tamis.solvers.centred import Centred, centred_unit_columns
 from tamis.solvers.l21 import l21_regression, largest_useful_penalty, row_norms
-from tamis.solvers.lars import GramColumns, LeastAnglePath, least_angle_regression
+from tamis.solvers.lars import NEWS, GramColumns, least_angle_regression, scores_along_paths
 
 # Features that are ranked by the path beyond the support, at most.
 PATH_LENGTH = 300
-# A feature of which the chosen ones explain all but this share is a copy.
-NEWS = 1e-4
 
 
 class MRSF(GraphSelector):
@@ -162,27 +159,14 @@ class MRSF(GraphSelector):
         self.optimality_ = solution.optimality
         self._set_path(solution.objective, solution.converged)
         self.n_support_ = int(np.count_nonzero(self.coef_.any(axis=1)))
-        correlation = centred.transposed_times(self.embedding_)
+        correlation = np.where(constant[:, None], 0, centred.transposed_times(self.embedding_))
         path = least_angle_regression(
             GramColumns(centred),
-            np.where(constant[:, None], 0, correlation),
+            correlation,
             self.n_support_ + PATH_LENGTH,
             start=self.coef_,
             news=NEWS,
         )
-        return self._set_scores(_scores(row_norms(self.coef_), path, correlation), constant)
-
-
-def _scores(norms: FloatArray, path: LeastAnglePath, correlation: FloatArray) -> FloatArray:
-    """Row norms; below them the share of the penalty that is left at entry; then copies."""
-    smallest = norms[norms > 0].min(initial=np.inf) if norms.any() else 1.0
-    if path.first_level == 0:
-        return norms
-    levels = path.sizes.copy()
-    levels[path.entered] = path.levels
-    shares = (levels / path.first_level).clip(0, 1 - 1e-9)
-    others = ~path.dependent & (norms == 0) & (shares > 1e-12)
-    strength = row_norms(correlation)
-    floor = shares[others].min(initial=1.0) / 2
-    shares[path.dependent] = floor * (strength / strength.max())[path.dependent]
-    return np.where(norms > 0, norms, smallest * shares)
+        return self._set_scores(
+            scores_along_paths(row_norms(self.coef_), [path], correlation), constant
+        )

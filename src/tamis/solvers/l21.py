@@ -21,10 +21,8 @@ SMOOTHING = 1e-16
 FIRST_WORKING_SET = 100
 # Epochs of coordinate descent after which the lengths of all rows are solved for at once.
 EPOCHS = 100
-# Columns that differ by less than this share of their length are one column; rows of W that
-# contribute less than this share of the largest contribution are zero but for rounding.
+# Columns that differ by less than this share of their length are one column.
 COPY = 1e-6
-TRACE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -166,7 +164,7 @@ def l21_regression(
         violations = kkt_violations(W, gradient, penalty)
         if accuracy < 1e-15:
             break
-    sparser = _without_copies(X, W)
+    sparser = _sparsest(X, W, tol * penalty / 2)
     if sparser is not W:
         image = X.times(sparser)
         gradient = 2 * (correlation - X.transposed_times(image))
@@ -181,31 +179,33 @@ def l21_regression(
     return RegressionSolution(W, np.array(objective), converged, float(optimality), how, nearness)
 
 
-def _without_copies(X: Centred, W: FloatArray) -> FloatArray:
-    """W with the weight of equal columns given to the first of them, and no traces of weight.
+def _sparsest(X: Centred, W: FloatArray, slack: float) -> FloatArray:
+    """W without copies and without rows that the precision of the solution cannot tell from zero.
 
-    The optimum does not say how equal columns share their weight; rounding would. W itself if there
-    is nothing to change.
+    The optimum does not say how equal columns share their weight; rounding would. The first of them
+    gets all. Rows are dropped, the smallest first, while the gradient moves by less than `slack`.
+    W itself if there is nothing to change.
     """
-    norms = row_norms(W)
-    shares = norms * np.sqrt(X.squared_column_norms())
-    kept = shares > TRACE * shares.max(initial=0.0)
-    support = np.flatnonzero(norms)
+    support = np.flatnonzero(W.any(axis=1))
     columns = X.columns(support)
-    lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))
     products = columns.T @ columns
+    lengths = np.sqrt(products.diagonal())
+    rows = W[support]
     alike = np.abs(products) > (1 - COPY) * np.outer(lengths, lengths)
-    found = W
     for i, j in np.argwhere(np.triu(alike, k=1)):
-        first, second, sign = support[i], support[j], np.sign(products[i, j])
-        difference = np.linalg.norm(columns[:, i] - sign * columns[:, j])
-        if kept[first] and kept[second] and difference <= COPY * lengths[i]:
-            found = found.copy() if found is W else found
-            found[first] += sign * found[second]
-            kept[second] = False
-    if kept[support].all():
+        sign = np.sign(products[i, j])
+        if np.linalg.norm(columns[:, i] - sign * columns[:, j]) <= COPY * lengths[i]:
+            rows[i] += sign * rows[j]
+            rows[j] = 0
+    pushes = 2 * lengths.max(initial=0.0) * lengths * row_norms(rows)
+    smallest_first = np.argsort(pushes, kind="stable")
+    dropped = smallest_first[np.cumsum(pushes[smallest_first]) <= slack]
+    if len(dropped) == 0:
         return W
-    return np.where(kept[:, None], found, 0)
+    rows[dropped] = 0
+    found = np.zeros_like(W)
+    found[support] = rows
+    return found
 
 
 def kkt_violations(W: FloatArray, gradient: FloatArray, penalty: float) -> FloatArray:

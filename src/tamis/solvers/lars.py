@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -13,6 +14,10 @@ from tamis.solvers.l21 import row_norms
 
 # Gram columns that are computed in one product: the one asked for, and those likely to follow.
 BLOCK = 16
+# A feature of which the chosen ones explain all but this share tells nothing new.
+NEWS = 1e-4
+# Share of the first correlations below which nothing but rounding is left.
+ROUNDING = 1e-12
 
 
 class GramColumns:
@@ -70,6 +75,9 @@ class LeastAnglePath:
     dependent : ndarray of bool
         The features that could not enter, since they depend on those that did. Where all others
         do, so that there is nothing more to be told, only those that are at the level: copies.
+    breakpoints : tuple of ndarray of shape (i + 1, n_targets), i = 0, 1, …
+        Coefficients of the first features that entered, where the next did or the path ends. They
+        are kept where the path starts from zero.
     """
 
     coef: FloatArray
@@ -79,11 +87,34 @@ class LeastAnglePath:
     sizes: FloatArray
     level: float
     dependent: BoolArray
+    breakpoints: tuple[FloatArray, ...] = ()
+
+    def after(self, n_steps: int) -> LeastAnglePath:
+        """The path from where `n_steps` features have entered; `coef` is that of this place."""
+        n_steps = min(n_steps, len(self.breakpoints))
+        coef = np.zeros_like(self.coef)
+        if n_steps:
+            coef[self.entered[:n_steps]] = self.breakpoints[n_steps - 1]
+        return replace(
+            self, coef=coef, entered=self.entered[n_steps:], levels=self.levels[n_steps:]
+        )
 
     @property
     def nearness(self) -> FloatArray:
         """Sizes relative to the level: how close a feature is to entering."""
         return self.sizes / self.level if self.level > 0 else np.zeros_like(self.sizes)
+
+    @property
+    def shares(self) -> FloatArray:
+        """The level at which each feature entered, or its size at the end, as shares of the first.
+
+        They put the features in the order of the path, those that did not enter after the others.
+        """
+        if self.first_level == 0:
+            return np.zeros_like(self.sizes)
+        levels = self.sizes.copy()
+        levels[self.entered] = self.levels
+        return levels / self.first_level
 
 
 def least_angle_regression(
@@ -134,13 +165,16 @@ def least_angle_regression(
     remaining = correlation - gram.block(given) @ coef[given]
     sizes = row_norms(remaining)
     level = first_level = float((sizes[given] if len(given) else sizes).max(initial=0.0))
-    limit = 1e-12 * row_norms(correlation).max(initial=0.0)
+    limit = ROUNDING * row_norms(correlation).max(initial=0.0)
+    if level <= limit:  # the start leaves nothing but rounding
+        sizes, level, first_level = np.zeros_like(sizes), 0.0, 0.0
     candidates = gram.diagonal > 0
     candidates[given] = False
     candidates, dependent = _without_dependent(candidates, active.is_explained, sizes, level)
     last = sizes, level
     entered: list[int] = []
     levels: list[float] = []
+    breakpoints: list[FloatArray] = []
     while len(given) + len(entered) < n_steps and level > limit and candidates.any():
         last = sizes, level
         entering = int(np.where(candidates, sizes, -1.0).argmax())
@@ -161,21 +195,28 @@ def least_angle_regression(
         coef += step / level * (active.coef() - coef)
         remaining = remaining - step * change
         sizes, level = row_norms(remaining), level - step
+        if start is None:
+            breakpoints[len(entered) - 1 :] = [coef[entered]]
     if level <= limit:
         # The fit is perfect. All features depend on those that have entered, and kept their share
         # of the level on the last step: what remains of it is rounding.
         sizes, level = last
     return LeastAnglePath(
-        coef, np.array(entered, dtype=np.intp), np.array(levels), first_level, sizes, level, dependent
+        coef,
+        np.array(entered, dtype=np.intp),
+        np.array(levels),
+        first_level,
+        sizes,
+        level,
+        dependent,
+        tuple(breakpoints),
     )
 
 
 class _ActiveFeatures:
     """The least squares fit of the active features, by a Cholesky factor that grows with them."""
 
-    def __init__(
-        self, gram: GramColumns, correlation: FloatArray, most: int, news: float
-    ) -> None:
+    def __init__(self, gram: GramColumns, correlation: FloatArray, most: int, news: float) -> None:
         self._gram, self._news = gram, news
         self._left = gram.diagonal.astype(np.float64)  # squared lengths beyond the active features
         self._indices: list[int] = []
@@ -245,3 +286,38 @@ def _first_to_reach(
     denominator = half + np.sqrt(np.maximum(half**2 + square * constant, 0))
     reached = denominator > 1e-12 * level
     return float((constant[reached] / denominator[reached]).clip(min=0).min(initial=np.inf))
+
+
+def scores_along_paths(
+    norms: FloatArray, paths: Sequence[LeastAnglePath], correlation: FloatArray
+) -> FloatArray:
+    """Sizes of coefficients, and below them the order in which the other features enter.
+
+    Parameters
+    ----------
+    norms : ndarray of shape (n_features,)
+        Zero for features without coefficients.
+    paths : sequence of LeastAnglePath
+        How the regressions go on; a feature counts where it enters first.
+    correlation : ndarray of shape (n_features, n_targets)
+        ``XᵀY``, which orders the features that add nothing to those before them: they come last.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        `norms` where they are positive; elsewhere the share of the level that is left when a
+        feature enters, times the smallest positive norm.
+    """
+    smallest = norms[norms > 0].min() if norms.any() else 1.0
+    shares = np.max([path.shares for path in paths], axis=0).clip(0, 1 - 1e-9)
+    entered = norms > 0
+    dependent = np.zeros(len(norms), dtype=bool)
+    for path in paths:
+        entered[path.entered] = True
+        dependent |= path.dependent
+    dependent &= ~entered
+    strength = row_norms(correlation)
+    others = ~dependent & (norms == 0) & (shares > ROUNDING)
+    lowest = shares[others].min(initial=1.0) / 2
+    shares[dependent] = lowest * strength[dependent] / strength.max(initial=np.finfo(float).tiny)
+    return np.where(norms > 0, norms, smallest * shares)
