@@ -154,9 +154,7 @@ def l21_regression(
         else:
             accuracy *= 1e-2  # all that matters is in the set, but is not solved well enough
         columns = X.columns(working)
-        W[working] = _working_set_solution(
-            columns, Y, penalty, W[working], accuracy, max_iter
-        )
+        W[working] = _working_set_solution(columns, Y, penalty, W[working], accuracy, max_iter)
         image = columns @ W[working]
         gradient = 2 * (correlation - X.transposed_times(image))
         strength = row_norms(gradient)
@@ -246,7 +244,9 @@ def _working_set_solution(
     for _ in range(-(-max_iter // EPOCHS)):
         lasso.coef_ = np.asfortranarray(W.T)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the conditions are checked outside
+            warnings.simplefilter(
+                "ignore", ConvergenceWarning
+            )  # the conditions are checked outside
             W = lasso.fit(design, target).coef_.T
         if lasso.n_iter_ < lasso.max_iter:
             break
