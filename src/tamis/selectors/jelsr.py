@@ -196,7 +196,7 @@ class JELSR(Selector):
                 "sklearn.preprocessing.StandardScaler, or take alpha of the order of their "
                 f"standard deviation, {scale:.1g}.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self._set_scores(row_norms(W), constant)
 

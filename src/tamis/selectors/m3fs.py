@@ -268,7 +268,7 @@ class M3FS(Selector):
         self._set_path(found.objective, failure is None, failure)
         shortage = found.shortage(self.n_clusters)
         if shortage is not None:
-            warnings.warn(f"M3FS {shortage}", UserWarning, stacklevel=2)
+            warnings.warn(f"M3FS {shortage}", UserWarning, stacklevel=3)
         scores = np.zeros(n_features)
         scores[~constant] = _scores(sigma, V, found.prices, n_selected)
         return self._set_scores(scores, constant)

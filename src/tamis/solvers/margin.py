@@ -79,8 +79,8 @@ class MarginSolution:
         sizes = ", ".join(str(size) for size in np.bincount(self.labels) if size)
         return (
             f"found {self.n_used} of n_clusters={n_clusters} clusters (sizes: {sizes}), since "
-            "fewer have a larger margin; raise C, lower balance, start from other labels, or ask "
-            "for fewer clusters."
+            "fewer have a larger margin; scale the columns, for example with "
+            "sklearn.preprocessing.MinMaxScaler, raise C, lower balance, or ask for fewer clusters."
         )
 
     def failure(self, max_iter: int) -> str | None:
