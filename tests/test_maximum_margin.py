@@ -82,3 +82,12 @@ def test_too_few_labellings_are_warned_of():
     X = minmax_scale(load_digits().data)[:300]
     with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
         MaximumMarginClustering(6, max_iter=1, n_init=1, random_state=3).fit(X)
+
+
+def test_a_cluster_that_stays_empty_is_told_with_the_counts():
+    X = minmax_scale(load_iris().data)[:, :2]
+    with pytest.warns(
+        UserWarning, match=r"MaximumMarginClustering found \d of n_clusters=6.*sizes"
+    ):
+        model = MaximumMarginClustering(6, C=0.1, random_state=0).fit(X)
+    assert np.count_nonzero(np.bincount(model.labels_)) < 6

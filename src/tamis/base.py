@@ -149,14 +149,16 @@ class Selector(SelectorMixin, BaseEstimator):
     def _check_sample_counts(self, n_samples: int) -> None:
         """Refuse more clusters than samples, and more neighbours than other samples."""
         limits = {"n_clusters": n_samples, "n_neighbors": n_samples - 1}
-        if getattr(self, "affinity", None) is not None:
-            del limits["n_neighbors"]
         for name, most in limits.items():
             value = getattr(self, name, None)
-            if value is not None and value > most:
+            if value is not None and value > most and name not in self._unused_parameters():
                 raise ValueError(
                     f"{name}={value} is too large for n_samples={n_samples}; use at most {most}."
                 )
+
+    def _unused_parameters(self) -> set[str]:
+        """The parameters that play no part beside the values of the others."""
+        return {"n_neighbors"} if getattr(self, "affinity", None) is not None else set()
 
     def _set_scores(self, scores: FloatArray, constant: BoolArray) -> Self:
         """Keep the scores, put constant features at the bottom, and rank."""

@@ -312,7 +312,7 @@ class MaximumMarginClustering(ClusterMixin, BaseEstimator):
     balance : float or None, default=None
         How far from zero the mean of the function may be; for more than two clusters, the
         difference of the means of any two functions. None takes 0.03 for two clusters and 0.01
-        for more.
+        for more. Where a cluster stays empty, a tenth and then a hundredth of it are tried too.
     epsilon : float, default=0.01
         Precision of the mean hinge loss at which no more cuts are made.
     order : {"labels", "cuts"}, default="labels"
@@ -432,9 +432,12 @@ class MaximumMarginClustering(ClusterMixin, BaseEstimator):
         self.objective_, self.n_iter_ = found.objective, len(found.objective)
         self.n_cuts_ = found.n_cuts
         self.labels_ = decided_labels(self._decision(X))
-        failure = found.failure(self.max_iter)
-        if failure is not None:
-            warnings.warn(f"MaximumMarginClustering {failure}", ConvergenceWarning, stacklevel=2)
+        for what, category in (
+            (found.failure(self.max_iter), ConvergenceWarning),
+            (found.shortage(self.n_clusters), UserWarning),
+        ):
+            if what is not None:
+                warnings.warn(f"MaximumMarginClustering {what}", category, stacklevel=2)
         return self
 
     def predict(self, X: Any) -> IntArray:

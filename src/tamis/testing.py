@@ -23,6 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 from tamis._typing import FloatArray
+from tamis.base import Selector
 from tamis.graphs import neighbor_graph
 from tamis.registry import method_of
 
@@ -393,7 +394,8 @@ def _refuses_bad_parameters(estimator: Any) -> None:
         for wanted in (len(X), 0, 2.5):
             _refused(_fresh(estimator, n_neighbors=wanted), X, "n_neighbors")
     if "n_clusters" in parameters:
-        for wanted in (len(X) + 1, 0):
+        unused = estimator._unused_parameters() if isinstance(estimator, Selector) else set()
+        for wanted in (0,) if "n_clusters" in unused else (len(X) + 1, 0):
             _refused(_fresh(estimator, n_clusters=wanted), X, "n_clusters")
 
 

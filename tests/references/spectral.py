@@ -75,10 +75,13 @@ def lle_laplacian(X, neighborhoods, reg=1e-3):
 
 
 def jelsr_path(X, L, alpha, beta, n_components, n_iter, relative_smoothing=1e-8):
-    """Stage two of Table 1: W, Y and the smoothed objective (7) after each iteration."""
+    """Stage two of Table 1: W, Y and the smoothed objective (7) after each iteration.
+
+    U starts at the root mean square of the table, which is the identity for standardised columns.
+    """
     X = X - X.mean(axis=0)
     n_samples, n_features = X.shape
-    U = np.eye(n_features)
+    U = np.sqrt(np.mean(X**2)) * np.eye(n_features)
     smoothing = None
     objective = []
     for _ in range(n_iter):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -101,7 +103,9 @@ def test_a_precomputed_graph_gives_its_own_laplacian():
 def test_the_objective_never_rises_whatever_the_weights(monkeypatch, beta, alpha, shape, long):
     if long:
         monkeypatch.setattr(eigen, "DENSE_MAX", 0)
-    model = JELSR(n_components=3, alpha=alpha, beta=beta, max_iter=25, tol=0).fit(table(*shape))
+    model = JELSR(n_components=3, alpha=alpha, beta=beta, max_iter=25, tol=0)
+    with pytest.warns(UserWarning, match="W is zero") if alpha == 1e3 else nullcontext():
+        model.fit(table(*shape))
     assert model.n_iter_ == 25
     assert monotone(model)
     np.testing.assert_allclose(model.embedding_.T @ model.embedding_, np.eye(3), atol=1e-8)
@@ -119,7 +123,9 @@ def test_too_few_iterations_warn_and_zero_tolerance_does_not():
 
 def test_the_constant_vector_enters_where_the_features_are_too_dear():
     # At a high price nothing is rebuilt: Y is the null space of L first, W vanishes.
-    model = JELSR(n_components=1, alpha=1e6, tol=0, max_iter=20).fit(table(60, 15))
+    model = JELSR(n_components=1, alpha=1e6, tol=0, max_iter=20)
+    with pytest.warns(UserWarning, match="no feature worth alpha=1e\\+06"):
+        model.fit(table(60, 15))
     np.testing.assert_allclose(np.abs(model.embedding_), 1 / np.sqrt(60), rtol=1e-6)
     assert model.objective_[-1] == pytest.approx(1.0, rel=1e-6)  # β times ‖Y‖²
     np.testing.assert_allclose(model.coef_, 0, atol=1e-8)
@@ -189,6 +195,40 @@ def test_equal_features_share_a_score():
     X = table(60, 8)
     model = JELSR(n_components=3).fit(np.hstack([X, X]))
     np.testing.assert_allclose(model.scores_[:8], model.scores_[8:], rtol=1e-6)
+
+
+# --- units ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("factor", [1e-30, 1e-8, 1e8, 1e30])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_a_table_in_another_unit_has_the_same_path_with_alpha_in_that_unit(shape, factor):
+    X = table(*shape)
+    plain = JELSR(n_components=3).fit(X)
+    scaled = JELSR(n_components=3, alpha=factor).fit(factor * X)
+    np.testing.assert_allclose(scaled.objective_, plain.objective_, rtol=1e-8)
+    largest = plain.scores_.max()
+    np.testing.assert_allclose(factor * scaled.scores_, plain.scores_, atol=1e-6 * largest)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_a_penalty_that_is_small_beside_the_table_is_solved(monkeypatch, shape, long, form):
+    if long:
+        monkeypatch.setattr(eigen, "DENSE_MAX", 0)
+    model = JELSR(n_components=3, tol=0, max_iter=30).fit(form(1e8 * table(*shape)))
+    assert np.isfinite(model.scores_).all()
+    assert (np.diff(model.objective_) <= 1e-6 * model.objective_[0]).all()
+    np.testing.assert_allclose(model.embedding_.T @ model.embedding_, np.eye(3), atol=1e-8)
+
+
+def test_penalties_out_of_all_proportion_to_the_table_are_refused_or_told():
+    X = scale(load_wine().data)
+    with pytest.raises(ValueError, match=r"alpha=1 is lost in the rounding.*deviation is 1e\+12"):
+        JELSR().fit(1e12 * X)
+    with pytest.warns(UserWarning, match="W is zero.*standard deviation, 1e-08"):
+        JELSR().fit(1e-8 * X)
 
 
 # --- real tables ------------------------------------------------------------------------------

@@ -296,3 +296,25 @@ def test_sparse_tables_are_not_densified():
         warnings.simplefilter("ignore", UserWarning)
         model = M3FS(20, lam=1e-3, random_state=0).fit(sp.csr_array(X))
     assert (np.flatnonzero(model.get_support()) < 20).all()
+
+
+# --- clusters that would stay empty -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize("n_clusters", [2, 3])
+def test_wide_margins_keep_all_clusters(n_clusters, C):
+    X = minmax_scale(load_iris().data)
+    model = M3FS(2, n_clusters=n_clusters, C=C, random_state=0).fit(X)  # a warning is an error
+    assert (np.bincount(model.labels_, minlength=n_clusters) > 0).all()
+
+
+def test_a_cluster_that_stays_empty_is_told_with_the_counts():
+    X = minmax_scale(load_iris().data)
+    with pytest.warns(
+        UserWarning, match=r"M3FS found 3 of n_clusters=4.*sizes: (.*)\).*raise C"
+    ) as w:
+        model = M3FS(2, n_clusters=4, random_state=0).fit(X)
+    sizes = np.bincount(model.labels_)
+    assert (sizes > 0).sum() == 3
+    assert f"(sizes: {', '.join(map(str, sizes))})" in str(w[0].message)

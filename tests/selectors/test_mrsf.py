@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from references.spectral import generalized_eigenvectors, l21_by_reweighting, row_norms
-from sklearn.datasets import load_wine, make_blobs
+from scipy.optimize import brentq
+from sklearn.datasets import load_breast_cancer, load_wine, make_blobs
 from sklearn.preprocessing import scale
 
 from tamis import MRSF, LaplacianScore
@@ -88,24 +89,57 @@ def test_single_precision_is_solved_in_double(form):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
-def test_features_outside_the_support_are_ordered_by_their_entry(shape, form):
+@pytest.mark.parametrize("alpha", [0.3, 0.5, 0.8])
+def test_features_outside_the_support_are_ordered_by_their_entry(alpha, shape, form):
     X = table(*shape)
-    model = MRSF(alpha=0.5).fit(form(X))
+    model = MRSF(n_clusters=4, alpha=alpha, tol=1e-9).fit(form(X))
     support = model.coef_.any(axis=1)
     np.testing.assert_allclose(model.scores_[support], row_norms(model.coef_[support]))
     assert model.scores_[~support].max() < model.scores_[support].min()
-    order = np.argsort(-row_norms(gradient(X, model))[~support])
-    assert (np.diff(model.scores_[~support][order]) <= 0).all()
+    order, levels = order_of_entry(X, model.embedding_, model.coef_, min(shape) - 1)
+    assert len(order) > 3
+    n_support = model.n_support_
+    np.testing.assert_array_equal(np.argsort(model.ranking_)[n_support:][: len(order)], order)
+    expected = model.scores_[support].min() * np.array(levels) / (model.penalty_ / 2)
+    np.testing.assert_allclose(model.scores_[order], expected, rtol=1e-5)
+
+
+def order_of_entry(X, Y, W, rank):
+    """The features that reach the correlation of the active ones as W goes to least squares."""
+    X = X - X.mean(axis=0)
+    active = np.flatnonzero(W.any(axis=1)).tolist()
+    order, levels = [], []
+    residual = Y - X @ W
+    while len(active) < min(rank, X.shape[1]):
+        level = row_norms(X.T @ residual).max()
+        if active:
+            move = X[:, active] @ np.linalg.lstsq(X[:, active], residual, rcond=None)[0]
+
+            def excess(share, j, residual=residual, move=move, level=level):
+                return np.linalg.norm(X[:, j] @ (residual - share * move)) - (1 - share) * level
+
+            others = [j for j in range(X.shape[1]) if j not in active]
+            shares = [brentq(excess, 0, 1, args=(j,), xtol=1e-14) for j in others]
+            entering, share = others[int(np.argmin(shares))], min(shares)
+            residual = residual - share * move
+            level *= 1 - share
+        else:
+            entering = int(row_norms(X.T @ residual).argmax())
+        active.append(entering)
+        order.append(entering)
+        levels.append(level)
+    return order, levels
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_largest_penalty_leaves_nothing_but_ranks_by_correlation(form):
+def test_the_largest_penalty_leaves_nothing_but_ranks_by_entry(form):
     X = table(80, 20)
     model = MRSF(alpha=1.0).fit(form(X))
     assert not model.coef_.any()
     assert model.n_support_ == 0
-    correlation = row_norms((X - X.mean(axis=0)).T @ model.embedding_)
-    np.testing.assert_array_equal(np.argsort(model.ranking_), np.argsort(-correlation))
+    order, levels = order_of_entry(X, model.embedding_, model.coef_, 20)
+    np.testing.assert_array_equal(np.argsort(model.ranking_), order)
+    np.testing.assert_allclose(model.scores_[order], np.array(levels) / levels[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
@@ -166,6 +200,54 @@ def test_copies_are_not_kept_together(seed):
     assert redundancy(X, sparse) < redundancy(X, smooth)
 
 
+def values(X, chosen):
+    """The chosen columns, whatever their order."""
+    return sorted(map(tuple, np.round(X[:, chosen].T, 6)))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("alpha", [0.02, 0.4, 1.0])
+def test_every_column_comes_before_any_copy(alpha, sign):
+    X = scale(load_breast_cancer().data)
+    model = MRSF(30, alpha=alpha).fit(np.hstack([X, sign * X]))
+    assert len(set(model.get_support(indices=True) % 30)) == 30
+    assert (model.scores_ > 0).all()
+    alone = MRSF(alpha=alpha, affinity=neighbor_graph(X, 5)).fit(X)
+    np.testing.assert_array_equal(np.argsort(model.ranking_)[:30] % 30, np.argsort(alone.ranking_))
+
+
+@pytest.mark.parametrize("n_selected", [10, 25, 35])
+def test_the_order_of_the_columns_plays_no_part_among_copies(n_selected):
+    X = scale(load_breast_cancer().data)
+    X = np.hstack([X, X])
+    expected = values(X, MRSF(n_selected).fit(X).get_support())
+    for seed in range(3):
+        columns = np.random.default_rng(seed).permutation(60)
+        found = MRSF(n_selected).fit(X[:, columns]).get_support()
+        assert values(X[:, columns], found) == expected
+
+
+@pytest.mark.parametrize("noise", [1e-7, 1e-6, 1e-5, 1e-4, 1e-3])
+@pytest.mark.parametrize("alpha", [0.02, 0.4])
+def test_near_copies_are_solved_and_come_last(alpha, noise):
+    X = scale(load_breast_cancer().data)
+    rng = np.random.default_rng(0)
+    X = np.hstack([X, X + noise * rng.standard_normal(X.shape)])
+    model = MRSF(30, alpha=alpha).fit(X)  # a warning is an error
+    assert model.optimality_ <= 1e-6
+    assert_optimal(X, model)
+    assert len(set(model.get_support(indices=True) % 30)) >= 29
+
+
+def test_any_number_of_features_can_be_read_off_one_fit():
+    X = scale(load_breast_cancer().data)
+    model = MRSF(5).fit(X)
+    for n_selected in (2, 10, 20, 30):
+        model.set_params(n_features_to_select=n_selected)
+        refitted = MRSF(n_selected).fit(X)
+        np.testing.assert_array_equal(model.get_support(), refitted.get_support())
+
+
 def test_a_disconnected_graph_is_no_obstacle():
     X, y = make_blobs([40, 30, 20], 5, random_state=0, cluster_std=0.1)
     model = MRSF(n_clusters=3).fit(X)
@@ -189,6 +271,14 @@ def test_large_real_tables_are_solved(benchmark_set, name, alpha):
     model = MRSF(alpha=alpha).fit(X)
     assert_optimal(X, model)
     assert (np.diff(model.objective_) <= 0).all()
+
+
+def test_words_that_occur_together_have_no_scores_of_rounding(benchmark_set):
+    X, _ = benchmark_set("BASEHOCK")
+    model = MRSF(50).fit(scale(X))
+    by_rank = -np.sort(-model.scores_)
+    assert by_rank[49] > 1e-6 * by_rank[0]
+    assert (np.diff(by_rank[:50]) < 0).all()
 
 
 @pytest.mark.parametrize("name", ["MouseBladder_sc", "News20"])

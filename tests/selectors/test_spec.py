@@ -192,6 +192,17 @@ def test_more_eigenvectors_than_the_graph_has_are_refused():
         SPEC(style=3, n_clusters=30).fit(random_table(30, 4))
 
 
+@pytest.mark.parametrize("style", [1, 2])
+def test_styles_without_eigenvectors_do_not_ask_for_as_many_samples(style):
+    X = random_table(4, 3)
+    few = SPEC(style=style, n_neighbors=2).fit(X).scores_
+    np.testing.assert_array_equal(
+        few, SPEC(style=style, n_neighbors=2, n_clusters=1).fit(X).scores_
+    )
+    with pytest.raises(ValueError, match="n_clusters=5 is too large for n_samples=4"):
+        SPEC(style=3, n_neighbors=2).fit(X)
+
+
 def test_the_numbers_of_numpy_are_styles_too():
     X = random_table(30, 4)
     np.testing.assert_array_equal(

@@ -186,26 +186,48 @@ def test_working_sets_smaller_than_the_support_lead_to_the_same_optimum(monkeypa
     assert (np.diff(found.objective) <= 1e-9 * found.objective[0]).all()
 
 
+@pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("fraction", [0.02, 0.3])
-def test_equal_columns_share_their_row_and_cost_nothing(fraction):
+def test_of_equal_columns_the_first_has_the_whole_row(fraction, sign):
     X, Y = regression(60, 8)
     penalty = fraction * largest_useful_penalty(Centred(X), Y)
     single = l21_regression(Centred(X), Y, penalty)
-    doubled = l21_regression(Centred(np.hstack([X, X])), Y, penalty)
-    assert doubled.converged
-    assert_optimal(np.hstack([X, X]), Y, doubled.coef, penalty)
-    assert doubled.objective[-1] == pytest.approx(single.objective[-1], rel=1e-8)
-    np.testing.assert_allclose(doubled.coef[:8] + doubled.coef[8:], single.coef, atol=1e-5)
+    table = np.hstack([X, sign * X, X])
+    tripled = l21_regression(Centred(table), Y, penalty)
+    assert tripled.converged
+    assert_optimal(table, Y, tripled.coef, penalty)
+    assert tripled.objective[-1] == pytest.approx(single.objective[-1], rel=1e-8)
+    np.testing.assert_allclose(tripled.coef[:8], single.coef, atol=1e-5)
+    assert not tripled.coef[8:].any()
 
 
-def test_strongly_correlated_columns_are_solved_too():
-    X, Y = regression(60, 8)
+@pytest.mark.parametrize("noise", [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("fraction", [0.01, 0.1])
+def test_columns_that_nearly_repeat_others_are_solved_too(fraction, noise):
+    X, Y = regression(60, 25)
     rng = np.random.default_rng(5)
-    X = np.hstack([X, X + 1e-3 * rng.standard_normal(X.shape)])
-    penalty = 0.01 * largest_useful_penalty(Centred(X), Y)
+    X = np.hstack([X, X + noise * rng.standard_normal(X.shape)])
+    penalty = fraction * largest_useful_penalty(Centred(X), Y)
     found = l21_regression(Centred(X), Y, penalty)
     assert found.converged
     assert_optimal(X, Y, found.coef, penalty)
+    assert (np.diff(found.objective) <= 1e-9 * found.objective[0]).all()
+
+
+def test_lengths_of_rows_are_solved_for_at_once():
+    X, Y = regression(60, 8)
+    gram, correlation = centre(X).T @ centre(X), centre(X).T @ Y
+    penalty = 0.2 * largest_useful_penalty(Centred(X), Y)
+    W = np.random.default_rng(0).standard_normal((8, 3))
+    found = l21._with_best_lengths(gram, correlation, penalty, W)
+    lengths = row_norms(found)
+    U = W / row_norms(W)[:, None]
+    np.testing.assert_allclose(found, lengths[:, None] * U, atol=1e-12)
+    slope = np.einsum("ij,ij->i", U, 2 * (gram @ found - correlation)) + penalty
+    np.testing.assert_allclose(slope[lengths > 0], 0, atol=1e-8 * penalty)
+    assert (slope[lengths == 0] >= 0).all()
+    assert (lengths == 0).any()
+    assert (lengths > 0).any()
 
 
 def test_columns_of_very_different_units_are_solved_too():

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from references.spectral import mcfs_coefficients
 
 from tamis.solvers.centred import Centred
-from tamis.solvers.lars import GramColumns, least_angle_regression
+from tamis.solvers.l21 import l21_regression, largest_useful_penalty
+from tamis.solvers.lars import GramColumns, least_angle_regression, scores_along_paths
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (80, 20), "more features": (25, 60)}
@@ -24,7 +25,10 @@ def problem(n_samples, n_features, seed=0):
 
 def regress(X, y, n_steps):
     centred = Centred(X)
-    return least_angle_regression(GramColumns(centred), centred.transposed_times(y), n_steps)
+    path = least_angle_regression(
+        GramColumns(centred), centred.transposed_times(y[:, None]), n_steps
+    )
+    return path.coef[:, 0], path.nearness
 
 
 def correlations(X, y, coef):
@@ -164,3 +168,100 @@ def test_gram_columns_are_computed_once():
     for j in (3, 1, 3):
         np.testing.assert_allclose(gram[j], expected[j], atol=1e-10)
     assert len(calls) == 2
+
+
+# --- several targets, and a start -------------------------------------------------------------
+
+
+def several(n_samples, n_features, n_targets=3, seed=0):
+    X, _ = problem(n_samples, n_features, seed)
+    Y = np.random.default_rng(seed + 1).standard_normal((n_samples, n_targets))
+    return X, Y - Y.mean(axis=0)
+
+
+def path_of(X, Y, n_steps, **options):
+    centred = Centred(X)
+    correlation = centred.transposed_times(Y)
+    return least_angle_regression(GramColumns(centred), correlation, n_steps, **options)
+
+
+def sizes(X, Y, coef):
+    X = X - X.mean(axis=0)
+    return np.linalg.norm(X.T @ (Y - X @ coef), axis=1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize("n_steps", [1, 2, 7, 15])
+def test_the_active_features_have_one_correlation_with_all_targets(n_steps, shape, form):
+    X, Y = several(*shape)
+    path = path_of(form(X), Y, n_steps)
+    assert sorted(path.entered) == np.flatnonzero(path.coef.any(axis=1)).tolist()
+    assert len(path.entered) == n_steps
+    found = sizes(X, Y, path.coef)
+    np.testing.assert_allclose(found[path.entered], path.level, rtol=1e-9)
+    assert found.max() <= path.level * (1 + 1e-9)
+    np.testing.assert_allclose(found, path.sizes, atol=1e-9 * found.max())
+    assert (np.diff(path.levels) <= 0).all()
+    assert path.levels[0] == path.first_level == pytest.approx(sizes(X, Y, 0 * path.coef).max())
+
+
+def test_a_path_can_be_read_at_every_step():
+    X, Y = several(80, 20)
+    whole = path_of(X, Y, 20)
+    for n_steps in (1, 5, 19):
+        short, read = path_of(X, Y, n_steps), whole.after(n_steps)
+        np.testing.assert_allclose(read.coef, short.coef, atol=1e-12)
+        np.testing.assert_array_equal(whole.entered[n_steps:], read.entered)
+        assert read.levels[0] == pytest.approx(short.level)
+
+
+@pytest.mark.parametrize("fraction", [0.5, 0.7])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_a_path_goes_on_from_a_penalised_optimum(shape, fraction):
+    X, Y = several(*shape)
+    centred = Centred(X)
+    penalty = fraction * largest_useful_penalty(centred, Y)
+    start = l21_regression(centred, Y, penalty, tol=1e-10).coef
+    support = np.flatnonzero(start.any(axis=1))
+    assert len(support) > 0
+    path = path_of(X, Y, len(support) + 4, start=start)
+    assert path.first_level == pytest.approx(penalty / 2)
+    assert len(path.entered) == 4
+    assert not np.isin(path.entered, support).any()
+    active = np.union1d(support, path.entered)
+    found = sizes(X, Y, path.coef)
+    np.testing.assert_allclose(found[active], path.level, rtol=1e-8)
+    assert found.max() <= path.level * (1 + 1e-8)
+
+
+def test_features_without_news_do_not_enter():
+    X, Y = several(80, 10)
+    rng = np.random.default_rng(3)
+    near = X + 1e-3 * rng.standard_normal(X.shape)
+    path = path_of(np.hstack([X, near, -X]), Y, 30, news=1e-4)
+    assert len(set(path.entered % 10)) == len(path.entered) == 10
+    assert np.count_nonzero(path.dependent) >= 19  # the last to enter leaves its copies as they are
+
+
+def test_copies_are_scored_below_all_that_is_news():
+    X, Y = several(80, 10)
+    table = np.hstack([X, X])
+    path = path_of(table, Y, 20, news=1e-4)
+    correlation = (table - table.mean(axis=0)).T @ Y
+    scores = scores_along_paths(np.zeros(20), [path], correlation)
+    assert len(set(np.argsort(-scores)[:10] % 10)) == 10
+    assert (scores > 0).all()
+    with_norms = scores_along_paths(np.where(np.arange(20) == 7, 0.5, 0.0), [path], correlation)
+    assert with_norms[7] == 0.5
+    assert np.delete(with_norms, 7).max() < 0.5
+
+
+def test_several_gram_columns_are_one_product():
+    X, _ = problem(30, 6)
+    gram = GramColumns(Centred(X))
+    expected = np.cov(X.T, bias=True) * 30
+    np.testing.assert_allclose(gram.block(np.array([4, 0])), expected[:, [4, 0]], atol=1e-10)
+    np.testing.assert_allclose(gram.diagonal, expected.diagonal(), atol=1e-10)
+    assert 4 in gram
+    assert 1 not in gram

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -9,7 +10,7 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from tamis._typing import Matrix, SparseMatrix
+from tamis._typing import BoolArray, Matrix, SparseMatrix
 from tamis.base import Selector
 from tamis.graphs import check_affinity, laplacian, lle_laplacian, nearest_neighbors
 from tamis.solvers.centred import Centred
@@ -18,6 +19,8 @@ from tamis.solvers.l21 import row_norms, smoothed_norms
 
 # The row norms are smoothed at this fraction of the largest row of the first W.
 SMOOTHING = 1e-8
+# Beside the root mean square of the table a smaller penalty is lost in rounding.
+SMALLEST_PENALTY = 1e-9
 
 
 class JELSR(Selector):
@@ -46,8 +49,9 @@ class JELSR(Selector):
     n_neighbors : int, default=5
         k of the graph, the sample itself not counted.
     alpha : float, default=1.0
-        α, the weight of the penalty. It has the unit of X: for a table scaled by a constant, scale
-        `alpha` with it.
+        α, the weight of the penalty. It has the unit of X: a table scaled by a constant, with
+        `alpha` scaled by it too, has the same embedding and ranking. The default suits columns of
+        unit variance.
     beta : float, default=1.0
         β, the weight of the regression beside the embedding. As β → 0 the embedding forgets the
         features, and JELSR becomes MRSF on the same graph (Theorem 2).
@@ -84,7 +88,9 @@ class JELSR(Selector):
     Notes
     -----
     The weights of equation 9 are smoothed, 1/(2 sqrt(‖w‖² + ζ)), and so is the objective, which
-    then decreases at every step; ζ is set by the size of the first W. The constant vector is an
+    then decreases at every step; ζ is set by the size of the first W. U, which has the unit of X
+    too, starts at the root mean square of the centred table: the identity of Table 1 for
+    standardised columns, and the same path for a table in any unit. The constant vector is an
     eigenvector of the matrix of equation 16, with eigenvalue β, since X is centred and S sums to
     one. It enters Y only where fewer than m directions can be rebuilt from the features at the
     price α; its column of W is then zero.
@@ -157,8 +163,10 @@ class JELSR(Selector):
                 f"at most {X.shape[0]}."
             )
         L = self._laplacian(X)
-        T = EmbeddingMatrix(Centred(X), L, self.beta)
-        U = np.ones(X.shape[1])
+        centred = Centred(X)
+        scale = self._scale(centred, constant)
+        T = EmbeddingMatrix(centred, L, self.beta)
+        U = np.full(X.shape[1], scale)
         Y = None
         smoothing = 0.0
         objective: list[float] = []
@@ -180,7 +188,35 @@ class JELSR(Selector):
         self.coef_, self.embedding_ = W, Y
         self.solver_ = f"{pairs.method}: {pairs.reason}"
         self._set_path(np.array(objective), converged)
+        dearest = 2 * row_norms(centred.transposed_times(pairs.vectors)).max()
+        if not constant.all() and self.alpha > dearest:
+            warnings.warn(
+                f"JELSR finds no feature worth alpha={self.alpha:g}, so that W is zero and the "
+                "scores tell nothing; scale the columns, for example with "
+                "sklearn.preprocessing.StandardScaler, or take alpha of the order of their "
+                f"standard deviation, {scale:.1g}.",
+                UserWarning,
+                stacklevel=3,
+            )
         return self._set_scores(row_norms(W), constant)
+
+    def _scale(self, X: Centred, constant: BoolArray) -> float:
+        """Root mean square of the columns that vary: the unit of U, which is that of X.
+
+        Refuses a penalty that rounding would swallow beside it.
+        """
+        n_varying = np.count_nonzero(~constant)
+        if n_varying == 0:
+            return 1.0
+        scale = float(np.sqrt(X.squared_column_norms().sum() / (X.shape[0] * n_varying)))
+        if self.alpha < SMALLEST_PENALTY * scale:
+            raise ValueError(
+                f"alpha={self.alpha:g} is lost in the rounding of a table whose standard deviation "
+                f"is {scale:.2g}; scale the columns, for example with "
+                "sklearn.preprocessing.StandardScaler, or take alpha of the order of "
+                f"{scale:.1g}."
+            )
+        return scale
 
     def _laplacian(self, X: Matrix) -> SparseMatrix:
         """``(I − S)ᵀ(I − S)`` of equation 3, or the Laplacian of the precomputed graph."""

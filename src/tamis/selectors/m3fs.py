@@ -70,7 +70,8 @@ class M3FS(Selector):
         for the same effect on ten times the samples take a tenth.
     balance : float or None, default=None
         l / n: how far from zero the mean of f may be; for more than two clusters, the difference
-        of the means of any two functions. None takes 0.03 for two clusters and 0.01 for more.
+        of the means of any two functions. None takes 0.03 for two clusters and 0.01 for more. Where
+        a cluster stays empty, a tenth and then a hundredth of it are tried too.
     epsilon : float, default=0.01
         Precision of the mean hinge loss at which no more cuts are made.
     graph : {"auto", "full", "knn"}, default="auto"
@@ -120,7 +121,7 @@ class M3FS(Selector):
     intercept_ : ndarray of shape (n_functions,)
         b; zero for more than two clusters.
     labels_ : ndarray of shape (n_samples,)
-        The clusters.
+        The clusters. A warning tells if fewer than `n_clusters` have samples.
     objective_ : ndarray of shape (n_iter_,)
         The objective of the formula, with the hinge loss of every sample, after each labelling
         that lowered it; it never rises.
@@ -265,6 +266,9 @@ class M3FS(Selector):
         self.n_cuts_ = found.n_cuts
         failure = found.failure(self.max_iter)
         self._set_path(found.objective, failure is None, failure)
+        shortage = found.shortage(self.n_clusters)
+        if shortage is not None:
+            warnings.warn(f"M3FS {shortage}", UserWarning, stacklevel=3)
         scores = np.zeros(n_features)
         scores[~constant] = _scores(sigma, V, found.prices, n_selected)
         return self._set_scores(scores, constant)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
+from tamis._typing import BoolArray
 from tamis.base import GraphSelector
 from tamis.graphs import Weights, spectral_embedding
 from tamis.solvers.centred import Centred, centred_unit_columns
-from tamis.solvers.l21 import scores_with_order_of_entry
-from tamis.solvers.lars import GramColumns, least_angle_regression
+from tamis.solvers.lars import GramColumns, least_angle_regression, scores_along_paths
 
+# Features that enter each regression, at most, unless more are asked for.
 MOST_STEPS = 200
 
 
@@ -27,8 +30,9 @@ class MCFS(GraphSelector):
     one cluster only is kept.
 
     Cost: the neighbour search, O(nk) a Lanczos step, then O(nd) for each feature that enters a
-    regression (once for all eigenvectors) and O(dp) a step with p features entered; memory O(nd +
-    dp). Sparse input is centred implicitly and never densified.
+    regression (once for all eigenvectors) and O(dp) a step with p features entered, up to 200
+    whatever the number to select; memory O(nd + dp). Sparse input is centred implicitly and never
+    densified.
 
     Parameters
     ----------
@@ -38,7 +42,8 @@ class MCFS(GraphSelector):
         c, the number of eigenvectors.
     n_nonzero_coefs : int or None, default=None
         Features that enter each regression. None takes as many as are to be selected, as the
-        paper does, but at most 200.
+        paper does, but at most 200. After a change of `n_features_to_select` the scores are those
+        of the new number, read off the same regressions: no new `fit` is needed.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
     weights : {"heat", "binary", "cosine"}, default="heat"
@@ -56,7 +61,8 @@ class MCFS(GraphSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         Largest absolute coefficients. Features that entered no regression are ordered below the
-        others, by their correlation with the residual that was nearest to letting them enter.
+        others: by where they would enter one next, then by how close they are to it, and last
+        those that are linear combinations of features that have entered.
     ranking_ : ndarray of shape (n_features,)
         1 is the best feature.
     coef_ : ndarray of shape (n_features, n_clusters)
@@ -125,14 +131,39 @@ class MCFS(GraphSelector):
         X, constant = self._check_input(X)
         _, Y = spectral_embedding(self._sample_graph(X), self.n_clusters)
         self.embedding_ = centred_unit_columns(Y)
-        n_steps = self.n_nonzero_coefs or min(self._n_selected(), MOST_STEPS)
-        n_steps = min(n_steps, X.shape[1], X.shape[0] - 1)
-
         centred = Centred(X)
         gram = GramColumns(centred)
         correlation = np.where(constant[:, None], 0, centred.transposed_times(self.embedding_))
-        paths = [least_angle_regression(gram, column, n_steps) for column in correlation.T]
-        self.coef_ = np.column_stack([coef for coef, _ in paths])
-        nearness = np.max([nearness for _, nearness in paths], axis=0)
-        scores = scores_with_order_of_entry(np.abs(self.coef_).max(axis=1), nearness)
-        return self._set_scores(scores, constant)
+        self._n_fixed = self.n_nonzero_coefs
+        most = min(max(MOST_STEPS, self._n_fixed or 0), X.shape[1], X.shape[0] - 1)
+        self._paths = [least_angle_regression(gram, y[:, None], most) for y in correlation.T]
+        self._correlation, self._constant = correlation, constant
+        return self._read_paths(self._n_steps())
+
+    def _n_steps(self) -> int:
+        """Features that are to enter each regression, for the number to select as it is now."""
+        return self._n_fixed or min(self._n_selected(), MOST_STEPS)
+
+    def _read_paths(self, n_steps: int) -> Self:
+        """Score the features by the paths of all regressions, where `n_steps` have entered."""
+        self._n_read = n_steps
+        paths = [path.after(n_steps) for path in self._paths]
+        self.coef_ = np.hstack([path.coef for path in paths])
+        largest = np.abs(self.coef_).max(axis=1)
+        return self._set_scores(
+            scores_along_paths(largest, paths, self._correlation), self._constant
+        )
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; a new number of features is read off the paths, without a new `fit`."""
+        super().set_params(**params)
+        if "n_features_to_select" in params and hasattr(self, "ranking_"):
+            with contextlib.suppress(ValueError):  # a wrong number is refused where it is used
+                self._read_paths(self._n_steps())
+        return self
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self, "ranking_")
+        if self._n_steps() != self._n_read:  # the attribute was set by hand
+            self._read_paths(self._n_steps())
+        return super()._get_support_mask()

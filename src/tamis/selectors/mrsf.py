@@ -12,12 +12,11 @@ from sklearn.utils._param_validation import Interval
 from tamis.base import GraphSelector
 from tamis.graphs import Weights, spectral_embedding
 from tamis.solvers.centred import Centred, centred_unit_columns
-from tamis.solvers.l21 import (
-    l21_regression,
-    largest_useful_penalty,
-    row_norms,
-    scores_with_order_of_entry,
-)
+from tamis.solvers.l21 import l21_regression, largest_useful_penalty, row_norms
+from tamis.solvers.lars import NEWS, GramColumns, least_angle_regression, scores_along_paths
+
+# Features that are ranked by the path beyond the support, at most.
+PATH_LENGTH = 300
 
 
 class MRSF(GraphSelector):
@@ -28,12 +27,13 @@ class MRSF(GraphSelector):
     .. math:: \min_W \|X W - Y\|^2 + \alpha \|W\|_{2,1}
 
     with X centred. A feature that repeats another adds nothing to the fit, so that redundant
-    features are not kept together. Features are ranked by the norms of the rows of W. The problem
-    is convex and solved to its optimality conditions.
+    features are not kept together. Features are ranked by the norms of the rows of W, and beyond
+    its support by where they enter as the penalty falls further. The problem is convex and solved
+    to its optimality conditions.
 
     Cost: the neighbour search, O(nk) a Lanczos step, then O(np² + nd) and coordinate descent at
-    O(p²c) an epoch for a working set of p features; memory O(nd + p²). Sparse input is centred
-    implicitly and never densified.
+    O(p²c) an epoch for a working set of p features, and O(nd + dp) for each of up to 300 features
+    beyond the support; memory O(nd + dp). Sparse input is centred implicitly and never densified.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ class MRSF(GraphSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Norms of the rows of W. Features outside its support are ordered below it, by the penalty
-        at which they would enter.
+        Norms of the rows of W. A feature outside its support has the smallest of them times the
+        share of the penalty that is left when it enters; see the notes.
     ranking_ : ndarray of shape (n_features,)
         1 is the best feature.
     coef_ : ndarray of shape (n_features, n_targets)
@@ -88,7 +88,14 @@ class MRSF(GraphSelector):
     Notes
     -----
     The optimum is found exactly, not by a few reweighting steps, which leave the small rows in an
-    order that depends on where they are stopped.
+    order that depends on where they are stopped. Of equal columns the first has the whole row.
+
+    The paper says nothing of features outside the support. Here the path goes on from W by least
+    angle steps: all chosen features keep one correlation ``‖xᵀR‖`` with the residual R, half the
+    penalty, and the next enters when its own is as large. The ranking does not depend on
+    `n_features_to_select`, and every feature that tells something new comes before any of which
+    the chosen ones explain all but 1e-4 of the variance, such as a copy. The path ends after 300
+    features or with a perfect fit; the rest is ordered by how close it is to entering.
 
     References
     ----------
@@ -159,6 +166,15 @@ class MRSF(GraphSelector):
         self.coef_ = np.where(constant[:, None], 0, solution.coef)
         self.optimality_ = solution.optimality
         self._set_path(solution.objective, solution.converged)
-        norms = row_norms(self.coef_)
-        self.n_support_ = int(np.count_nonzero(norms))
-        return self._set_scores(scores_with_order_of_entry(norms, solution.nearness), constant)
+        self.n_support_ = int(np.count_nonzero(self.coef_.any(axis=1)))
+        correlation = np.where(constant[:, None], 0, centred.transposed_times(self.embedding_))
+        path = least_angle_regression(
+            GramColumns(centred),
+            correlation,
+            self.n_support_ + PATH_LENGTH,
+            start=self.coef_,
+            news=NEWS,
+        )
+        return self._set_scores(
+            scores_along_paths(row_norms(self.coef_), [path], correlation), constant
+        )

@@ -129,6 +129,10 @@ class SPEC(GraphSelector):
             scores = -feature_roughness(affinity, X, centre=self.style == 2)
         return self._set_scores(scores, constant)
 
+    def _unused_parameters(self) -> set[str]:
+        unused = super()._unused_parameters()
+        return unused if self.style == 3 else unused | {"n_clusters"}
+
     def _agreement(self, affinity: SparseMatrix, X: Matrix) -> FloatArray:
         """φ3: agreement with the eigenvectors 2 … c + 1."""
         eigenvalues, eigenvectors = laplacian_eigenvectors(affinity, self.n_clusters)

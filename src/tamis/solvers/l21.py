@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+import scipy.optimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import MultiTaskLasso
 
@@ -18,6 +19,10 @@ from tamis.solvers.eigen import WeightedGram
 SMOOTHING = 1e-16
 # Features with which a regression starts; as many are added as are kept, at least this many.
 FIRST_WORKING_SET = 100
+# Epochs of coordinate descent after which the lengths of all rows are solved for at once.
+EPOCHS = 100
+# Columns that differ by less than this share of their length are one column.
+COPY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -111,9 +116,9 @@ def l21_regression(
     """Minimise ``‖XW − Y‖² + penalty·‖W‖21`` to its optimality conditions.
 
     Block coordinate descent (scikit-learn's) on a working set of features, in a form that has as
-    many rows as the set has features: with ``G = XᵀX = RᵀR`` the objective is, up to a constant,
-    ``‖RW − R^-ᵀXᵀY‖² + penalty·‖W‖21``. Features that violate the conditions join the set until
-    none does.
+    many rows as the set has features: with ``X = QR`` the objective is, up to a constant,
+    ``‖RW − QᵀY‖² + penalty·‖W‖21``. Features that violate the conditions join the set until
+    none does. Of features that are equal, or opposite, the first has the whole weight.
 
     Parameters
     ----------
@@ -149,9 +154,7 @@ def l21_regression(
         else:
             accuracy *= 1e-2  # all that matters is in the set, but is not solved well enough
         columns = X.columns(working)
-        W[working] = _working_set_solution(
-            columns, correlation[working], penalty, W[working], accuracy, max_iter
-        )
+        W[working] = _working_set_solution(columns, Y, penalty, W[working], accuracy, max_iter)
         image = columns @ W[working]
         gradient = 2 * (correlation - X.transposed_times(image))
         strength = row_norms(gradient)
@@ -159,11 +162,48 @@ def l21_regression(
         violations = kkt_violations(W, gradient, penalty)
         if accuracy < 1e-15:
             break
+    sparser = _sparsest(X, W, tol * penalty / 2)
+    if sparser is not W:
+        image = X.times(sparser)
+        gradient = 2 * (correlation - X.transposed_times(image))
+        still = kkt_violations(sparser, gradient, penalty)
+        if still.max() <= max(tol * penalty, violations.max()):
+            W, violations, strength = sparser, still, row_norms(gradient)
+            objective[-1] = float(np.linalg.norm(image - Y) ** 2 + penalty * row_norms(W).sum())
     optimality = violations.max() / penalty if penalty > 0 else 0.0
     how = f"block coordinate descent on working sets, {n_rounds} rounds"
     nearness = strength / penalty if penalty > 0 else np.zeros(X.shape[1])
     converged = optimality <= tol
     return RegressionSolution(W, np.array(objective), converged, float(optimality), how, nearness)
+
+
+def _sparsest(X: Centred, W: FloatArray, slack: float) -> FloatArray:
+    """W without copies and without rows that the precision of the solution cannot tell from zero.
+
+    The optimum does not say how equal columns share their weight; rounding would. The first of them
+    gets all. Rows are dropped, the smallest first, while the gradient moves by less than `slack`.
+    W itself if there is nothing to change.
+    """
+    support = np.flatnonzero(W.any(axis=1))
+    columns = X.columns(support)
+    products = columns.T @ columns
+    lengths = np.sqrt(products.diagonal())
+    rows = W[support]
+    alike = np.abs(products) > (1 - COPY) * np.outer(lengths, lengths)
+    for i, j in np.argwhere(np.triu(alike, k=1)):
+        sign = np.sign(products[i, j])
+        if np.linalg.norm(columns[:, i] - sign * columns[:, j]) <= COPY * lengths[i]:
+            rows[i] += sign * rows[j]
+            rows[j] = 0
+    pushes = 2 * lengths.max(initial=0.0) * lengths * row_norms(rows)
+    smallest_first = np.argsort(pushes, kind="stable")
+    dropped = smallest_first[np.cumsum(pushes[smallest_first]) <= slack]
+    if len(dropped) == 0:
+        return W
+    rows[dropped] = 0
+    found = np.zeros_like(W)
+    found[support] = rows
+    return found
 
 
 def kkt_violations(W: FloatArray, gradient: FloatArray, penalty: float) -> FloatArray:
@@ -181,31 +221,67 @@ def kkt_violations(W: FloatArray, gradient: FloatArray, penalty: float) -> Float
 
 def _working_set_solution(
     columns: FloatArray,
-    correlation: FloatArray,
+    Y: FloatArray,
     penalty: float,
     start: FloatArray,
     accuracy: float,
     max_iter: int,
 ) -> FloatArray:
-    gram = columns.T @ columns
-    values, vectors = scipy.linalg.eigh(gram)
-    kept = values > values[-1] * len(values) * np.finfo(float).eps  # equal columns make it singular
-    root = np.sqrt(values[kept])
-    design = np.asfortranarray((vectors[:, kept] * root).T)
-    target = (vectors[:, kept] / root).T @ correlation
+    """The solution for few columns: coordinate descent, and exact lengths where it is slow."""
+    basis, design = scipy.linalg.qr(columns, mode="economic")
+    design, target = np.asfortranarray(design), basis.T @ Y
+    gram, correlation = design.T @ design, design.T @ target
     n_rows = len(design)
     lasso = MultiTaskLasso(
         alpha=penalty / (2 * n_rows),
         fit_intercept=False,
-        max_iter=max_iter,
+        max_iter=min(max_iter, EPOCHS),
         tol=accuracy,
         random_state=0,  # else a seed is drawn from numpy's global generator
         warm_start=True,
     )
-    lasso.coef_ = np.asfortranarray(start.T)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the conditions are checked outside
-        return lasso.fit(design, target).coef_.T
+    W = start
+    for _ in range(-(-max_iter // EPOCHS)):
+        lasso.coef_ = np.asfortranarray(W.T)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", ConvergenceWarning
+            )  # the conditions are checked outside
+            W = lasso.fit(design, target).coef_.T
+        if lasso.n_iter_ < lasso.max_iter:
+            break
+        W = _with_best_lengths(gram, correlation, penalty, W)
+    return W
+
+
+def _with_best_lengths(
+    gram: FloatArray, correlation: FloatArray, penalty: float, W: FloatArray
+) -> FloatArray:
+    """The rows of W with their directions kept and their lengths solved for, all at once.
+
+    Between columns that nearly repeat one another coordinate descent moves weight in tiny steps.
+    Their rows have the same direction, and the lengths ``r ≥ 0`` are those of a non-negative least
+    squares problem, which an active set solves exactly, O(p³). The objective cannot rise.
+    """
+    norms = row_norms(W)
+    gradient = correlation - gram @ W
+    direction = np.where((norms > 0)[:, None], W, gradient)
+    lengths = row_norms(direction)
+    U = np.divide(direction, lengths[:, None], out=np.zeros_like(W), where=lengths[:, None] > 0)
+    # ½ rᵀHr − qᵀr, scaled to a unit diagonal and made positive definite beyond rounding.
+    unit = 1 / np.sqrt(np.where(gram.diagonal() > 0, gram.diagonal(), 1))
+    H = gram * (U @ U.T) * np.outer(unit, unit)
+    H.flat[:: len(H) + 1] += 2 * len(H) * np.finfo(float).eps
+    q = (np.einsum("ij,ij->i", U, correlation) - penalty / 2) * unit
+    factor = scipy.linalg.cholesky(H)
+    bound = scipy.linalg.solve_triangular(factor, q, trans="T")
+    found = (scipy.optimize.nnls(factor, bound)[0] * unit)[:, None] * U
+
+    def objective(V: FloatArray) -> float:
+        fit = np.einsum("ij,ij->", V, gram @ V - 2 * correlation)
+        return float(fit + penalty * row_norms(V).sum())
+
+    return found if objective(found) < objective(W) else W
 
 
 def scores_with_order_of_entry(norms: FloatArray, nearness: FloatArray) -> FloatArray:

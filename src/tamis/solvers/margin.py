@@ -27,6 +27,9 @@ MOST_CUTS = 500
 MOST_CUTS_OF_ALGORITHM_1 = 60
 # Cuts whose multiplier is below this share of the largest are dropped when the labels change.
 NEGLIGIBLE_MULTIPLIER = 1e-6
+# Shares of the limit of balance that are tried one after the other while a cluster stays empty:
+# where the functions are small (C is), a bias within the limit puts all samples on one side.
+TIGHTER = (1.0, 0.1, 0.01)
 # A sample that is not in a cut.
 ABSENT = -1
 
@@ -68,6 +71,17 @@ class MarginSolution:
     def n_used(self) -> int:
         """Clusters that have samples."""
         return len(np.unique(self.labels))
+
+    def shortage(self, n_clusters: int) -> str | None:
+        """How many clusters are missing and what to do, for a warning; None if none is."""
+        if self.n_used == n_clusters:
+            return None
+        sizes = ", ".join(str(size) for size in np.bincount(self.labels) if size)
+        return (
+            f"found {self.n_used} of n_clusters={n_clusters} clusters (sizes: {sizes}), since "
+            "fewer have a larger margin; scale the columns, for example with "
+            "sklearn.preprocessing.MinMaxScaler, raise C, lower balance, or ask for fewer clusters."
+        )
 
     def failure(self, max_iter: int) -> str | None:
         """What did not converge and what to do, for a warning; None if all did."""
@@ -309,6 +323,7 @@ def margin_clusters(
     starts : iterable of ndarray of shape (n_samples,)
         Labels from 0. Of the runs that end with the most clusters in use, the one of the lowest
         objective is kept. For more than two clusters the first that uses all of them is enough.
+        Where none does, all are run again with a tenth, then a hundredth, of `limit`.
     n_clusters : int
         2 takes the sign of one function with a bias (equations 6 to 12), more the largest of
         several functions without (equations 14 to 17).
@@ -332,11 +347,17 @@ def margin_clusters(
     O(nd) a cut and the cost of :func:`solve_inner`; the number of cuts does not grow with n.
     """
     classes: Classes = TwoClasses(X) if n_clusters == 2 else ManyClasses(X, n_clusters)
-    task = _Task(X, classes, C, n_selected, limit, epsilon, curvature)
     runs: list[MarginSolution] = []
-    for start in starts:
-        runs.append(_run(task, start, order, max_iter, tol))
-        if n_clusters > 2 and runs[-1].n_used == n_clusters:
+    for share in TIGHTER:
+        task = _Task(X, classes, C, n_selected, share * limit, epsilon, curvature)
+        tried = []
+        for start in starts:
+            tried.append(start)
+            runs.append(_run(task, start, order, max_iter, tol))
+            if n_clusters > 2 and runs[-1].n_used == n_clusters:
+                break
+        starts = tried
+        if any(run.n_used == n_clusters for run in runs):
             break
     return min(runs, key=lambda run: (-run.n_used, run.objective[-1]))
 
