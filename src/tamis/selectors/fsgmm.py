@@ -40,7 +40,7 @@ class FSGMM(Selector):
     EM shortens the message that tells the parameters and then the table: with n samples, d features
     and two parameters a Gaussian,
 
-    .. math:: -\log p(X) + \tfrac{c + d}{2} \log n + \sum_{j,l} \log(n \alpha_j \rho_l)
+    .. math:: -\log p(X) + \tfrac{c + d}{2} \log n + c \sum_{l} \log(n \rho_l / c)
        + \sum_l \log(n (1 - \rho_l)),
 
     where a feature of saliency 0 or 1 lacks the terms of the Gaussians it has no use for. Features
@@ -57,9 +57,10 @@ class FSGMM(Selector):
     n_clusters : int, default=5
         c, the number of components; with `find_n_clusters`, the number to start from.
     find_n_clusters : bool, default=False
-        Whether to choose the number of components too, by the length of the message. A component
-        is only worth its parameters if it has more samples than there are features in use: where
-        samples are few, `min_clusters` components are left.
+        Whether to choose the number of components too: EM is run with `n_clusters` of them, then
+        without the smallest again and again, down to `min_clusters`, and the shortest message of
+        all is kept. That takes up to `n_clusters` times as long. Clusters that are not Gaussian
+        take several components each, if they have the samples for it.
     min_clusters : int, default=1
         Least number of components with `find_n_clusters`.
     reg_covar : float, default=0.01
@@ -120,8 +121,11 @@ class FSGMM(Selector):
       exact for saliencies of 0 and 1: this is what makes the descent strict.
     - When EM has converged, any feature may go to 0 or 1, or from one to the other, and EM goes
       on. A saliency that nothing speaks for falls by about c/n an iteration only.
-    - Where the number of components is given, α leaves the length of the parameters (each counts as
-      1/c there) and is the maximum-likelihood estimate.
+    - The weight of a component counts as 1/c in the length of its parameters, and α is the
+      maximum-likelihood estimate. With α_j in that place the length falls without end as a
+      component loses its samples, so that the paper drops every component that has fewer samples
+      than there are features in use, even where the message gets longer by thousands of nats. Here
+      components leave one by one, and the shortest message that was seen is the result.
     - Variances have a lower bound, which keeps the M-step exact.
     - Starts are K-means clusters, not random.
 
@@ -220,7 +224,7 @@ class FSGMM(Selector):
         return expectations(self._standardised(X), self._mixture).responsibilities
 
     def _best_of_starts(self, table: Standardised) -> Fit:
-        length = MessageLength(table.shape[0], self.reg_covar, weights_cost=self.find_n_clusters)
+        length = MessageLength(table.shape[0], self.reg_covar)
         random_state = check_random_state(self.random_state)
         best: Fit | None = None
         for start in range(self.n_init):
@@ -237,7 +241,7 @@ class FSGMM(Selector):
                 length,
                 max_iter=self.max_iter,
                 tol=self.tol,
-                min_components=self.min_clusters,
+                min_components=self.min_clusters if self.find_n_clusters else self.n_clusters,
             )
             best = shorter(best, fit, self.tol)
         assert best is not None
