@@ -40,36 +40,31 @@ def e_step(X, state):
     return log_likelihood, w, u, v
 
 
-def parameter_length(rho, shares, n):
+def parameter_length(rho, k, n):
     """What the parameters of one feature cost."""
     length = 0.0
     if rho > 0:
-        for share in shares:
-            length += PARAMETERS / 2 * np.log(n * share * rho)
+        for _ in range(k):
+            length += PARAMETERS / 2 * np.log(n * rho / k)
     if rho < 1:
         length += PARAMETERS / 2 * np.log(n * (1 - rho))
     return length
 
 
-def shares_of(state, weights_cost):
-    k = len(state["weights"])
-    return state["weights"] if weights_cost else np.full(k, 1 / k)
-
-
-def message_length(X, state, weights_cost):
+def message_length(X, state):
     n, d = X.shape
-    shares = shares_of(state, weights_cost)
-    length = -e_step(X, state)[0] + (len(shares) + d) / 2 * np.log(n)
-    return length + sum(parameter_length(rho, shares, n) for rho in state["saliency"])
+    k = len(state["weights"])
+    length = -e_step(X, state)[0] + (k + d) / 2 * np.log(n)
+    return length + sum(parameter_length(rho, k, n) for rho in state["saliency"])
 
 
-def expected_length(X, state, w, u, v, weights_cost):
+def expected_length(X, state, w, u, v):
     """What the M-step minimises, up to a constant, where all saliencies are inside (0, 1)."""
     n, d = X.shape
     length = -(w.sum(axis=0) @ np.log(state["weights"]))
     for feature in range(d):
         rho = state["saliency"][feature]
-        length += parameter_length(rho, shares_of(state, weights_cost), n)
+        length += parameter_length(rho, len(state["weights"]), n)
         for i in range(n):
             for j in range(len(state["weights"])):
                 a, b = feature_density(X, state, i, j, feature)
@@ -82,19 +77,18 @@ def weighted(x, weight, floor):
     return mean, max(floor, weight @ (x - mean) ** 2 / weight.sum())
 
 
-def m_step(X, state, floor, weights_cost, everywhere=False, literal=False):
+def m_step(X, state, floor, everywhere=False, literal=False):
     """One EM step; `literal` drops a feature whenever its penalised count is not positive."""
     n, d = X.shape
     _, w, u, v = e_step(X, state)
     k = w.shape[1]
-    shares = shares_of(state, weights_cost)
     new = {name: np.array(values, dtype=float) for name, values in state.items()}
     for feature in range(d):
         x, rho = X[:, feature], state["saliency"][feature]
 
         def term(setting, feature=feature):
             """This feature's part of the expected message length."""
-            total = parameter_length(setting["saliency"][feature], shares, n)
+            total = parameter_length(setting["saliency"][feature], k, n)
             for i in range(n):
                 for j in range(k):
                     total -= w[i, j] * np.log(sum(feature_density(X, setting, i, j, feature)))
@@ -144,16 +138,7 @@ def m_step(X, state, floor, weights_cost, everywhere=False, literal=False):
         for name in new:
             if name != "weights":
                 new[name][..., feature] = chosen[name][..., feature]
-    sizes = w.sum(axis=0)
-    if not weights_cost:
-        new["weights"] = sizes / n
-    else:
-        n_used = sum(rho > 0 for rho in new["saliency"])
-        surplus = np.maximum(sizes - PARAMETERS / 2 * n_used, 0)
-        fixed = sum(state["weights"][j] for j in range(k) if surplus[j] == 0)
-        for j in range(k):
-            if surplus[j] > 0:
-                new["weights"][j] = (1 - fixed) * surplus[j] / surplus.sum()
+    new["weights"] = w.sum(axis=0) / n
     return new
 
 

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from tamis import FSGMM
 from tamis.clustering import kmeans
 from tamis.metrics import clustering_accuracy
+from tamis.selectors import fsgmm
 from tamis.selectors.fsgmm import saliency_with_separation
 from tamis.solvers.mixture import (
     MessageLength,
@@ -103,13 +104,12 @@ def test_the_e_step_is_that_of_the_equations(form):
 
 
 @pytest.mark.parametrize("everywhere", [False, True])
-@pytest.mark.parametrize("weights_cost", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_one_step_is_that_of_the_equations(seed, weights_cost, everywhere):
+def test_one_step_is_that_of_the_equations(seed, everywhere):
     X = standardised(planted(seed, 30, 3, 4)[0])
     state = random_state(7, 3, seed, saliency=[0.0, 1.0, 0.04, 0.97, 0.5, 0.3, 0.6])
-    expected = reference.m_step(X, state, FLOOR, weights_cost, everywhere)
-    length = MessageLength(30, FLOOR, weights_cost)
+    expected = reference.m_step(X, state, FLOOR, everywhere)
+    length = MessageLength(30, FLOOR)
     mixture = Mixture(**state)
     found = length.shortened(mixture, expectations(table_of(X), mixture), everywhere)
     assert_same_state(found, expected)
@@ -123,21 +123,18 @@ def test_the_steps_that_are_compared_take_every_turn():
         saliency = [0.0, 1.0, 0.04, 0.97, 0.5, 0.3, 0.6]
         for everywhere in (False, True):
             state = random_state(7, 3, seed, saliency=saliency)
-            after = reference.m_step(X, state, FLOOR, False, everywhere)["saliency"]
+            after = reference.m_step(X, state, FLOOR, everywhere)["saliency"]
             for before, rho in zip(saliency, after, strict=True):
                 turns.add((before in (0, 1) and before, rho in (0, 1) and rho))
     assert {(False, False), (False, 0.0), (0.0, 1.0), (1.0, 1.0)} <= turns
 
 
-@pytest.mark.parametrize("weights_cost", [False, True])
-def test_the_length_is_that_of_the_equations(weights_cost):
+def test_the_length_is_that_of_the_equations():
     X = standardised(planted(0, 25, 2, 2)[0])
     state = random_state(4, 3, 1, saliency=[0.0, 1.0, 0.3, 0.7])
     mixture = Mixture(**state)
-    found = MessageLength(25, FLOOR, weights_cost)(
-        mixture, expectations(table_of(X), mixture).log_likelihood
-    )
-    expected = reference.message_length(X, state, weights_cost)
+    found = MessageLength(25, FLOOR)(mixture, expectations(table_of(X), mixture).log_likelihood)
+    expected = reference.message_length(X, state)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -148,8 +145,8 @@ def test_a_whole_run_has_the_path_of_the_equations(form):
     state = reference.start_from_labels(X, labels, FLOOR)
     path = []
     for _ in range(12):
-        state = reference.m_step(X, state, FLOOR, weights_cost=False)
-        path.append(reference.message_length(X, state, weights_cost=False))
+        state = reference.m_step(X, state, FLOOR)
+        path.append(reference.message_length(X, state))
     model = FSGMM(n_clusters=3, n_init=1, max_iter=12, tol=0, random_state=0).fit(form(X))
     np.testing.assert_allclose(model.objective_, path, rtol=1e-10)
     np.testing.assert_allclose(model.saliency_, state["saliency"], atol=1e-10)
@@ -178,20 +175,18 @@ def numerical_gradient(function, state, name, index, step):
     return (values[0] - values[1]) / (2 * step)
 
 
-@pytest.mark.parametrize("weights_cost", [False, True])
-def test_the_m_step_is_where_the_expected_length_is_flat(weights_cost):
+def test_the_m_step_is_where_the_expected_length_is_flat():
     X = standardised(planted(1, 60, 2, 1)[0])
     state = random_state(3, 2, 0, saliency=[0.6, 0.7, 0.8])
     mixture = Mixture(**state)
-    length = MessageLength(60, FLOOR, weights_cost)
+    length = MessageLength(60, FLOOR)
     found = length.shortened(mixture, expectations(table_of(X), mixture), everywhere=False)
     found = dataclasses.asdict(found)
     assert ((found["saliency"] > 0.05) & (found["saliency"] < 0.95)).all()
     _, w, u, v = reference.e_step(X, state)
 
     def expected(state):
-        # The weights are paid for as they were when the features chose, then chosen themselves.
-        return reference.expected_length(X, state, w, u, v, weights_cost)
+        return reference.expected_length(X, state, w, u, v)
 
     for name, values in found.items():
         for index in np.ndindex(values.shape):
@@ -223,7 +218,7 @@ def test_a_converged_fit_is_where_the_message_length_is_flat(find_n_clusters):
     assert len(inside) > 0
 
     def length(state):
-        return reference.message_length(X, state, find_n_clusters)
+        return reference.message_length(X, state)
 
     assert model.objective_[-1] == pytest.approx(length(state), rel=1e-10)
     for feature in inside:
@@ -289,8 +284,8 @@ def test_dropping_features_as_the_paper_does_can_lengthen_the_message():
         state = reference.start_from_labels(X, labels, FLOOR)
         path = []
         for _ in range(22):
-            state = reference.m_step(X, state, FLOOR, weights_cost=False, literal=literal)
-            path.append(reference.message_length(X, state, weights_cost=False))
+            state = reference.m_step(X, state, FLOOR, literal=literal)
+            path.append(reference.message_length(X, state))
         rises[literal] = np.diff(path).max()
     assert rises[True] > 1
     assert rises[False] <= 1e-9
@@ -347,12 +342,41 @@ def test_components_are_not_searched_for_below_the_least_number():
     X, _ = four_gaussians(0)
     options = {"find_n_clusters": True, "n_init": 1, "random_state": 0}
     assert FSGMM(n_clusters=8, min_clusters=6, **options).fit(X).n_clusters_ == 6
-    few = planted(0, 20, 4, 40)[0]  # no component is worth its parameters
-    assert FSGMM(n_clusters=4, min_clusters=2, **options).fit(few).n_clusters_ == 2
-    assert FSGMM(n_clusters=4, **options).fit(few).n_clusters_ == 1
     with pytest.raises(ValueError, match="min_clusters=5 is more than n_clusters=4"):
         FSGMM(n_clusters=4, min_clusters=5, find_n_clusters=True).fit(X)
     assert FSGMM(n_clusters=4, min_clusters=5, n_init=1, random_state=0).fit(X).n_clusters_ == 4
+
+
+def wide(n_samples=60, n_features=100):
+    """Three far clusters, of fewer samples than there are features."""
+    return planted(0, n_samples, n_features, 0)[0]
+
+
+@pytest.mark.parametrize("table", ["wide", "wine", "four Gaussians", "noise"])
+def test_the_shortest_message_of_all_numbers_of_components_is_found(table):
+    X = {
+        "wide": wide(),
+        "wine": load_wine().data,
+        "four Gaussians": four_gaussians(1)[0],
+        "noise": np.random.default_rng(0).standard_normal((200, 5)),
+    }[table]
+    options = {"n_clusters": 5, "find_n_clusters": True, "n_init": 1, "random_state": 0}
+    ends = {k: FSGMM(min_clusters=k, **options).fit(X) for k in range(1, 6)}
+    lengths = [ends[k].objective_[-1] for k in range(1, 6)]
+    assert (np.diff(lengths) >= -1e-6 * lengths[0]).all()  # more to choose from is never longer
+    given = FSGMM(n_clusters=5, n_init=1, random_state=0).fit(X)
+    assert lengths[4] == given.objective_[-1]  # lengths of given and of found numbers compare
+    assert lengths[0] <= (1 + 1e-6) * given.objective_[-1]
+    assert ends[1].n_clusters_ == {"wide": 3, "wine": 5, "four Gaussians": 4, "noise": 1}[table]
+
+
+def test_clusters_of_fewer_samples_than_features_are_not_given_up():
+    options = {"n_clusters": 3, "find_n_clusters": True, "n_init": 2, "random_state": 0}
+    model = FSGMM(**options).fit(wide())
+    alone = FSGMM(n_clusters=1, random_state=0).fit(wide())
+    assert model.n_clusters_ == 3
+    assert model.objective_[-1] < alone.objective_[-1] - 1000
+    assert model.objective_[-1] == FSGMM(min_clusters=3, **options).fit(wide()).objective_[-1]
 
 
 def test_digits_are_told_apart():
@@ -497,3 +521,29 @@ def test_no_array_is_as_large_as_samples_times_features_times_clusters():
     model = FSGMM(n_clusters=8, n_init=1, max_iter=2, tol=0, random_state=0)
     peak = with_peak_memory(model.fit, X)[1]
     assert peak < X.nbytes * 5
+
+
+# --- stopping ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["wine", "Sonar", "lung_small"])
+def test_the_selection_has_settled_when_the_default_stops(name, benchmark_set):
+    X = load_wine().data if name == "wine" else benchmark_set(name)[0].astype(np.float64)
+    count = min(15, X.shape[1] // 2)
+    kept = FSGMM(count, random_state=0).fit(X).get_support()
+    long = FSGMM(count, tol=1e-10, max_iter=20_000, random_state=0).fit(X).get_support()
+    assert (kept & long).sum() >= 0.95 * count
+
+
+def test_only_the_best_start_is_finished(monkeypatch):
+    X = with_noise(load_wine().data, 0)
+    calls = []
+    whole = fsgmm.finished
+    monkeypatch.setattr(fsgmm, "finished", lambda *a, **k: calls.append(a) or whole(*a, **k))
+    model = FSGMM(n_init=3, random_state=0).fit(X)
+    assert len(calls) == 1
+    assert never_rises(model.objective_)
+    assert model.n_iter_ > len(calls[0][1].message_lengths)
+    coarse = FSGMM(n_init=3, tol=1e-4, random_state=0).fit(X)
+    assert len(calls) == 1
+    assert model.objective_[-1] <= coarse.objective_[-1]

@@ -21,10 +21,14 @@ from tamis.solvers.mixture import (
     Mixture,
     Standardised,
     expectations,
+    finished,
     mixture_of_labels,
     shorter,
     shortest_message,
 )
+
+# The relative decrease at which a start is compared with the others; only the best is finished.
+FIRST_LOOK = 1e-6
 
 
 class FSGMM(Selector):
@@ -40,7 +44,7 @@ class FSGMM(Selector):
     EM shortens the message that tells the parameters and then the table: with n samples, d features
     and two parameters a Gaussian,
 
-    .. math:: -\log p(X) + \tfrac{c + d}{2} \log n + \sum_{j,l} \log(n \alpha_j \rho_l)
+    .. math:: -\log p(X) + \tfrac{c + d}{2} \log n + c \sum_{l} \log(n \rho_l / c)
        + \sum_l \log(n (1 - \rho_l)),
 
     where a feature of saliency 0 or 1 lacks the terms of the Gaussians it has no use for. Features
@@ -57,9 +61,10 @@ class FSGMM(Selector):
     n_clusters : int, default=5
         c, the number of components; with `find_n_clusters`, the number to start from.
     find_n_clusters : bool, default=False
-        Whether to choose the number of components too, by the length of the message. A component
-        is only worth its parameters if it has more samples than there are features in use: where
-        samples are few, `min_clusters` components are left.
+        Whether to choose the number of components too: EM is run with `n_clusters` of them, then
+        without the smallest again and again, down to `min_clusters`, and the shortest message of
+        all is kept. That takes up to `n_clusters` times as long. Clusters that are not Gaussian
+        take several components each, if they have the samples for it.
     min_clusters : int, default=1
         Least number of components with `find_n_clusters`.
     reg_covar : float, default=0.01
@@ -68,10 +73,14 @@ class FSGMM(Selector):
         from samples that are equal in it.
     n_init : int, default=5
         Starts, from K-means of the standardised table: the best of ten, then one at random each
-        time. The shortest message is kept.
-    max_iter : int, default=500
-    tol : float, default=1e-6
-        Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
+        time. The start of the shortest message is finished and kept; see `tol`.
+    max_iter : int, default=1000
+        Iterations of EM, for each start and number of components.
+    tol : float, default=1e-8
+        EM stops when a step makes the message shorter by less than this, relative, and so does the
+        next, in which any saliency may become 0 or 1. Starts, and numbers of components, are
+        compared when that holds for 1e-6: the others are then left, and the best goes on to `tol`.
+        0 runs `max_iter` iterations.
     random_state : int, RandomState instance or None, default=None
         Seed of the K-means starts.
 
@@ -120,8 +129,11 @@ class FSGMM(Selector):
       exact for saliencies of 0 and 1: this is what makes the descent strict.
     - When EM has converged, any feature may go to 0 or 1, or from one to the other, and EM goes
       on. A saliency that nothing speaks for falls by about c/n an iteration only.
-    - Where the number of components is given, α leaves the length of the parameters (each counts as
-      1/c there) and is the maximum-likelihood estimate.
+    - The weight of a component counts as 1/c in the length of its parameters, and α is the
+      maximum-likelihood estimate. With α_j in that place the length falls without end as a
+      component loses its samples, so that the paper drops every component that has fewer samples
+      than there are features in use, even where the message gets longer by thousands of nats. Here
+      components leave one by one, and the shortest message that was seen is the result.
     - Variances have a lower bound, which keeps the M-step exact.
     - Starts are K-means clusters, not random.
 
@@ -165,8 +177,8 @@ class FSGMM(Selector):
         min_clusters: int = 1,
         reg_covar: float = 0.01,
         n_init: int = 5,
-        max_iter: int = 500,
-        tol: float = 1e-6,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(n_features_to_select)
@@ -220,8 +232,9 @@ class FSGMM(Selector):
         return expectations(self._standardised(X), self._mixture).responsibilities
 
     def _best_of_starts(self, table: Standardised) -> Fit:
-        length = MessageLength(table.shape[0], self.reg_covar, weights_cost=self.find_n_clusters)
+        length = MessageLength(table.shape[0], self.reg_covar)
         random_state = check_random_state(self.random_state)
+        first_look = max(self.tol, FIRST_LOOK) if self.tol > 0 else 0
         best: Fit | None = None
         for start in range(self.n_init):
             # The first start is a good one, the others are diverse.
@@ -236,11 +249,13 @@ class FSGMM(Selector):
                 mixture_of_labels(table, clusters.labels, self.reg_covar),
                 length,
                 max_iter=self.max_iter,
-                tol=self.tol,
-                min_components=self.min_clusters,
+                tol=first_look,
+                min_components=self.min_clusters if self.find_n_clusters else self.n_clusters,
             )
-            best = shorter(best, fit, self.tol)
+            best = shorter(best, fit, first_look)
         assert best is not None
+        if self.tol < first_look:
+            best = finished(table, best, length, max_iter=self.max_iter, tol=self.tol)
         return best
 
     def _standardised(self, X: Matrix) -> Standardised:

@@ -13,8 +13,11 @@ from tamis.columns import row_blocks
 # What a Gaussian costs for each log(number of its samples): half its parameters, which are a mean
 # and a variance. The paper's R/2 (for a component's density) and S/2 (for the common one).
 PRICE = 2 / 2
-# The E-step holds about this many arrays of a block: blocks are smaller, to stay in the cache.
-ARRAYS = 8
+# The E-step passes over several arrays of a block again and again: blocks are smaller by this, to
+# stay in the cache.
+ARRAYS = 4
+# Densities farther apart than by this factor of e are so far apart: underflow is slow.
+LARGEST_GAP = 700.0
 
 
 class Standardised:
@@ -132,16 +135,12 @@ class Expectations:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted mixture, its last E-step and the message length after each iteration.
-
-    `fades` says that EM was left off since a component is not worth its parameters.
-    """
+    """A fitted mixture, its last E-step and the message length after each iteration."""
 
     mixture: Mixture
     expectations: Expectations
     message_lengths: FloatArray
     converged: bool
-    fades: bool
 
 
 def expectations(table: Standardised, mixture: Mixture) -> Expectations:
@@ -154,56 +153,68 @@ def expectations(table: Standardised, mixture: Mixture) -> Expectations:
     k = mixture.n_components
     # Features of saliency 0 say nothing of the components: they enter once, not once for each.
     used, unused = np.flatnonzero(mixture.saliency > 0), np.flatnonzero(mixture.saliency == 0)
-    means = mixture.means[:, None, used]  # components × rows × features
-    variances = mixture.variances[:, None, used]
+    means = mixture.means[:, used, None]  # components × features × rows, such that rows are many
+    variances = mixture.variances[:, used, None]
+    common_means = mixture.common_means[:, None]
+    common_variances = mixture.common_variances[:, None]
     with np.errstate(divide="ignore"):  # a weight may be 0, a saliency 1
         log_weights = np.log(mixture.weights)[:, None]
-        log_common = np.log1p(-mixture.saliency) - _log_width(mixture.common_variances)
-    log_relevant = np.log(mixture.saliency[used]) - _log_width(variances)
+        log_common = np.log1p(-mixture.saliency)[:, None] - _log_width(common_variances)
+    log_relevant = np.log(mixture.saliency[used, None]) - _log_width(variances)
 
     responsibilities = np.empty((n_samples, k))
     log_likelihood = 0.0
     log_densities = np.zeros(n_features)
     relevant, whole = np.zeros((2, 3, k, n_features))  # sums of 1, deviations and squares
     common = np.zeros((3, n_features))
-    for rows in row_blocks(n_samples, ARRAYS * max(n_features, k * len(used))):
-        x = table.rows(rows)
-        common_deviations = x - mixture.common_means
+    blocks = list(row_blocks(n_samples, ARRAYS * max(n_features, k * len(used))))
+    # Written into again and again: new arrays of this size cost more than what is done with them.
+    workspace = np.empty((5, k, len(used), blocks[0].stop))
+    for rows in blocks:
+        x = np.ascontiguousarray(table.rows(rows).T)
+        # The last block is shorter: its arrays are laid out anew, to be contiguous too.
+        work = workspace.reshape(5, -1)[:, : k * len(used) * x.shape[1]]
+        deviations, squares, gap, larger, ratio = work.reshape(5, k, len(used), x.shape[1])
+        common_deviations = x - common_means
         common_squares = common_deviations**2
-        log_b = log_common - common_squares * (0.5 / mixture.common_variances)
-        deviations = x[:, used] - means
-        squares = deviations**2
-        log_a = squares * (-0.5 / variances)
+        log_b = log_common - common_squares * (0.5 / common_variances)
+        used_b = log_b[used]
+        np.subtract(x[used], means, out=deviations)
+        np.multiply(deviations, deviations, out=squares)
+        log_a = np.multiply(squares, -0.5 / variances, out=larger)
         log_a += log_relevant
 
-        gap = log_a - log_b[:, used]  # infinite where the saliency is 1
-        larger = np.maximum(log_a, log_b[:, used], out=log_a)
-        ratio = np.exp(-np.abs(gap))  # of the smaller of a and b to the larger
-        log_sum = np.add(larger, np.log(1 + ratio), out=larger)
-        relevance = np.where(gap >= 0, 1, ratio) / (1 + ratio)  # a/(a + b)
+        np.subtract(log_a, used_b, out=gap)  # infinite where the saliency is 1
+        np.maximum(log_a, used_b, out=larger)
+        np.minimum(np.abs(gap, out=ratio), LARGEST_GAP, out=ratio)
+        np.exp(np.negative(ratio, out=ratio), out=ratio)  # the smaller of a and b by the larger
+        relevance = np.greater_equal(gap, 0, out=gap, casting="unsafe")  # 1 if a is the larger
+        np.maximum(relevance, ratio, out=relevance)
+        relevance /= np.add(ratio, 1, out=ratio)  # a/(a + b)
+        log_sum = np.add(larger, np.log(ratio, out=ratio), out=larger)
 
-        joint = log_weights + log_sum.sum(axis=2) + log_b[:, unused].sum(axis=1)
+        joint = log_weights + log_sum.sum(axis=1) + log_b[unused].sum(axis=0)
         highest = joint.max(axis=0)
         evidence = highest + np.log(np.exp(joint - highest).sum(axis=0))
         w = np.exp(joint - evidence)
         responsibilities[rows] = w.T
         log_likelihood += float(evidence.sum())
-        log_densities[used] += _sums(w, log_sum).sum(axis=0)
-        log_densities[unused] += log_b[:, unused].sum(axis=0)
+        log_densities[used] += _sums(log_sum, w).sum(axis=0)
+        log_densities[unused] += log_b[unused].sum(axis=1)
 
+        whole[1][:, used] += _sums(deviations, w)
+        whole[2][:, used] += _sums(squares, w)
+        whole[1][:, unused] += w @ common_deviations[unused].T
+        whole[2][:, unused] += w @ common_squares[unused].T
+        relevant[0][:, used] += _sums(relevance, w)
+        relevant[1][:, used] += _sums(np.multiply(relevance, deviations, out=deviations), w)
+        relevant[2][:, used] += _sums(np.multiply(relevance, squares, out=squares), w)
         v = np.ones_like(x)
-        v[:, used] -= np.einsum("jn,jnl->nl", w, relevance)
+        v[used] -= np.multiply(relevance, w[:, None], out=relevance).sum(axis=0)
         v.clip(min=0, out=v)
-        common[0] += v.sum(axis=0)
-        common[1] += (v * common_deviations).sum(axis=0)
-        common[2] += (v * common_squares).sum(axis=0)
-        whole[1][:, used] += _sums(w, deviations)
-        whole[2][:, used] += _sums(w, squares)
-        whole[1][:, unused] += w @ common_deviations[:, unused]
-        whole[2][:, unused] += w @ common_squares[:, unused]
-        relevant[0][:, used] += _sums(w, relevance)
-        relevant[1][:, used] += _sums(w, np.multiply(relevance, deviations, out=deviations))
-        relevant[2][:, used] += _sums(w, np.multiply(relevance, squares, out=squares))
+        common[0] += v.sum(axis=1)
+        common[1] += np.einsum("ln,ln->l", v, common_deviations)
+        common[2] += np.einsum("ln,ln->l", v, common_squares)
 
     sizes = responsibilities.sum(axis=0)
     whole[0] = sizes[:, None]
@@ -224,9 +235,9 @@ def _log_width(variances: FloatArray) -> FloatArray:
     return 0.5 * np.log(2 * np.pi * variances)
 
 
-def _sums(w: FloatArray, values: FloatArray) -> FloatArray:
-    """Weighted sums over the rows, for each component."""
-    return (w[:, None] @ values)[:, 0]
+def _sums(values: FloatArray, w: FloatArray) -> FloatArray:
+    """Weighted sums over the rows, for each component and feature."""
+    return (values @ w[:, :, None])[:, :, 0]
 
 
 def _moments(sums: FloatArray, means: FloatArray, variances: FloatArray) -> Moments:
@@ -247,7 +258,10 @@ class MessageLength:
 
     With n samples, d features, k components, and ``R = S = 2`` parameters a Gaussian,
 
-        −log p(X) + (k + d)/2 log n + R/2 Σ_jl log(n α_j ρ_l) + S/2 Σ_l log(n(1 − ρ_l)).
+        −log p(X) + (k + d)/2 log n + R/2 Σ_jl log(n ρ_l / k) + S/2 Σ_l log(n(1 − ρ_l)).
+
+    The paper has the weight α_j for 1/k, whatever it is: the length then falls without end as a
+    component loses its samples.
 
     A feature of saliency 0 has no parameters in the components, one of saliency 1 none in the
     common density: their terms are left out. Any other saliency lies in [k/n, 1 − 1/n], such that
@@ -258,15 +272,11 @@ class MessageLength:
     n_samples : int
     variance_floor : float
         Least variance of a Gaussian.
-    weights_cost : bool
-        Whether the weights α enter the length of the parameters, as in the paper: small components
-        are then driven out. If not, each counts there as 1/k.
     """
 
-    def __init__(self, n_samples: int, variance_floor: float, weights_cost: bool) -> None:
+    def __init__(self, n_samples: int, variance_floor: float) -> None:
         self.n_samples = n_samples
         self.variance_floor = variance_floor
-        self.weights_cost = weights_cost
 
     def __call__(self, mixture: Mixture, log_likelihood: float) -> float:
         """The length, in nats."""
@@ -279,12 +289,8 @@ class MessageLength:
         n = self.n_samples
         return min(n_components / n, 0.5), 1 - 1 / n
 
-    def surplus(self, mixture: Mixture, sizes: FloatArray) -> FloatArray:
-        """By how much a component's size exceeds what its parameters cost."""
-        return sizes - PRICE * np.count_nonzero(mixture.saliency)
-
     def shortened(self, mixture: Mixture, expected: Expectations, everywhere: bool) -> Mixture:
-        """The M-step: a mixture of smaller expected length, features first, then weights.
+        """The M-step: a mixture of smaller expected length.
 
         Given the responsibilities, the expected length is a sum over the features, and each may
         choose for itself. Its saliency is the exact minimiser within its bounds, unless 0 or 1
@@ -300,15 +306,14 @@ class MessageLength:
         zero, one = saliency == 0, saliency == 1
         means = np.where(one, whole.means, np.where(zero, 0, relevant.means))
         variances = np.where(one, whole.variances, np.where(zero, 1, relevant.variances))
-        features = Mixture(
-            mixture.weights,
+        return Mixture(
+            expected.sizes / expected.sizes.sum(),
             saliency,
             means,
             np.maximum(variances, self.variance_floor),
             np.where(zero | one, 0, common.means),
             np.maximum(np.where(zero | one, 1, common.variances), self.variance_floor),
         )
-        return replace(features, weights=self._best_weights(features, expected.sizes))
 
     def _best_saliencies(
         self, mixture: Mixture, expected: Expectations, everywhere: bool
@@ -338,25 +343,10 @@ class MessageLength:
     def _of_features(self, mixture: Mixture, saliency: FloatArray) -> FloatArray:
         """Length of the parameters of each feature, if it had that saliency."""
         k = mixture.n_components
-        shares = mixture.weights if self.weights_cost else np.full(k, 1 / k)
-        component_terms = np.log(self.n_samples * shares).sum()
         with np.errstate(divide="ignore"):
-            relevant = component_terms + k * np.log(saliency)
+            relevant = k * (np.log(self.n_samples / k) + np.log(saliency))
             common = np.log(self.n_samples) + np.log1p(-saliency)
         return PRICE * (np.where(saliency > 0, relevant, 0) + np.where(saliency < 1, common, 0))
-
-    def _best_weights(self, mixture: Mixture, sizes: FloatArray) -> FloatArray:
-        """Weights in proportion to the surplus of the components; as they are where there is none.
-
-        The others then share what is left in the best way.
-        """
-        if not self.weights_cost:
-            return sizes / sizes.sum()
-        surplus = self.surplus(mixture, sizes).clip(min=0)
-        if not surplus.any():
-            return mixture.weights
-        kept = np.where(surplus > 0, 0, mixture.weights)
-        return kept + (1 - kept.sum()) * surplus / surplus.sum()
 
 
 def _inner_minimum(
@@ -406,22 +396,16 @@ def shortest_message(
     tol: float,
     min_components: int,
 ) -> Fit:
-    """EM from a start, with as many components as give the shortest message.
+    """EM from a start, then with one component less again and again; the shortest message of all.
 
-    Without a cost of the weights the components are those of the start. With it, EM is run with
-    one component less again and again, down to `min_components`; the one of least weight leaves
-    each time, before EM has converged if a component is not worth its parameters.
-
-    O(ndc) an iteration.
+    The component that leaves is that of least weight, until `min_components` are left: with those
+    of the start, none does. O(ndc) an iteration.
     """
-    fit = _run(table, start, length, max_iter, tol, min_components)
-    best = None if fit.fades else fit
-    while length.weights_cost and fit.mixture.n_components > min_components:
-        mixture = fit.mixture.without(int(fit.mixture.weights.argmin()))
-        fit = _run(table, mixture, length, max_iter, tol, min_components)
-        if not fit.fades:
-            best = shorter(best, fit, tol)
-    assert best is not None  # the least number of components never fades
+    fit = best = _run(table, start, length, max_iter, tol)
+    while fit.mixture.n_components > min_components:
+        fewer = fit.mixture.without(int(fit.mixture.weights.argmin()))
+        fit = _run(table, fewer, length, max_iter, tol)
+        best = shorter(best, fit, tol)
     return best
 
 
@@ -433,33 +417,36 @@ def shorter(first: Fit | None, second: Fit, tol: float) -> Fit:
     return second if gain > tol * abs(first.message_lengths[-1]) else first
 
 
-def _run(
-    table: Standardised,
-    start: Mixture,
-    length: MessageLength,
-    max_iter: int,
-    tol: float,
-    min_components: int,
+def finished(
+    table: Standardised, fit: Fit, length: MessageLength, *, max_iter: int, tol: float
 ) -> Fit:
-    """EM until the message gets no shorter, or until a component fades that may leave.
+    """A fit, with EM run on from where it stopped, until a step gains less than `tol`."""
+    rest = max_iter - len(fit.message_lengths)
+    if rest == 0:
+        return fit
+    last = _run(table, fit.mixture, length, rest, tol)
+    path = np.concatenate([fit.message_lengths, last.message_lengths])
+    return replace(last, message_lengths=path)
+
+
+def _run(
+    table: Standardised, start: Mixture, length: MessageLength, max_iter: int, tol: float
+) -> Fit:
+    """EM until the message gets no shorter.
 
     When a step gains less than `tol`, relative, the next may set any saliency to 0 or 1; it is the
     last if it gains as little.
     """
-    may_fade = length.weights_cost and start.n_components > min_components
     mixture = start
     expected = expectations(table, mixture)
     last = length(mixture, expected.log_likelihood)
     path: list[float] = []
-    settled = converged = fades = False
+    settled = converged = False
     while len(path) < max_iter and not converged:
-        fades = may_fade and bool(length.surplus(mixture, expected.sizes).min() <= 0)
-        if fades:
-            break
         mixture = length.shortened(mixture, expected, everywhere=settled)
         expected = expectations(table, mixture)
         path.append(length(mixture, expected.log_likelihood))
         small = tol > 0 and last - path[-1] < tol * abs(path[-1])
         converged = small and settled
         settled, last = small, path[-1]
-    return Fit(mixture, expected, np.array(path), converged, fades)
+    return Fit(mixture, expected, np.array(path), converged)
