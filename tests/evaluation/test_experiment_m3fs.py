@@ -17,7 +17,7 @@ from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Record, Results
 from tamis.evaluation.tables import PaperTable
 
-ONCE = Protocol(scaling="columns", n_features=(10,), n_repeats=1)
+ONCE = Protocol(scaling="unit", n_features=(10,), n_repeats=1)
 HEADS = {case.head: name for name, case in CASES.items()}
 
 
@@ -192,6 +192,27 @@ def test_clusterings_of_an_easy_set(method):
     for row in rows:
         assert len(row["values"]) == 2
         assert min(row["values"]) > 0.95
+
+
+def test_tables_have_one_scale_around_their_mean():
+    digits = load_digits()
+    kept = np.isin(digits.target, (0, 6, 8, 9))
+    shades = digits.data[kept] / 16
+    table, y = margin_runs.centred("digits0689", ONCE)
+    np.testing.assert_allclose(table, shades - shades.mean(axis=0), atol=1e-12)
+    assert len(y) == len(shades)
+
+
+def test_clusters_do_not_hang_on_where_the_origin_is(monkeypatch):
+    whole = margin_runs.prepared("digits0689", margin_runs.SCALING, None, 0)
+    table, y = whole[0][::3], whole[1][::3]
+    shift = np.random.default_rng(0).normal(size=table.shape[1])
+    found = []
+    for away in (0.0, 3.0 * shift):
+        monkeypatch.setattr(margin_runs, "prepared", lambda *_, a=away: (table + a, y))
+        rows = margin_runs.run_clusterings("digits0689", "m3fs", m3fs.SETTINGS, ONCE)
+        found.append(rows[0]["values"])
+    np.testing.assert_allclose(found[0], found[1], atol=0.02)
 
 
 def test_half_the_rms_distance_is_the_width_without_one():
