@@ -13,7 +13,7 @@ from tamis import datasets
 from tamis._files import write_atomically
 from tamis.evaluation import experiments
 from tamis.evaluation.candidates import Candidate
-from tamis.evaluation.experiments import jdlufs, udfs
+from tamis.evaluation.experiments import jdlufs, jelsr, udfs
 from tamis.evaluation.experiments.assembly import cells_beside, curves
 from tamis.evaluation.experiments.base import Experiment
 from tamis.evaluation.experiments.transcription import transcribe
@@ -288,7 +288,7 @@ def test_the_experiments_have_work_for_all_their_sets(name: str) -> None:
     empty = experiment.tables(Results([], experiment.protocol.as_dict()))
     assert {verdict for table in empty for verdict in table.verdicts} == {"no data"}
     named = {name for table in empty for name in (*table.columns, *table.rows)}
-    assert named & labels == labels - {"JELSR (Figure 3)"}
+    assert named & labels == labels
 
 
 def made_up(experiment: Experiment) -> Results:
@@ -354,6 +354,28 @@ def test_udfs_judges_usps_at_the_numbers_of_the_paper() -> None:
     numbers = {task.key["set"]: task.arguments["protocol"].n_features for task in work}
     assert numbers["usps"] == (50, 80, 110, 140, 170, 200)
     assert numbers["umist"] == (50, 100, 150, 200, 250, 300)
+
+
+def tried(experiment: Experiment, label: str) -> list[dict[str, float]]:
+    """The settings of a method that the full experiment runs."""
+    work = experiment.tasks(experiment.sets[:1], experiment.protocol)
+    return [dict(task.key["parameters"]) for task in work if task.key["label"] == label]
+
+
+def test_udfs_is_given_every_gamma_of_the_paper() -> None:
+    gammas = {setting["gamma"] for setting in tried(udfs.EXPERIMENT, "UDFS")}
+    assert gammas >= {10.0**power for power in range(-9, 10, 3)}
+
+
+def test_jelsr_is_given_the_range_of_the_paper() -> None:
+    settings = tried(jelsr.EXPERIMENT, "JELSR")
+    near = {
+        (setting["alpha"], setting["beta"])
+        for setting in settings
+        if 1.5 <= setting["alpha"] <= 2.4 and 0.01 <= setting["beta"] <= 0.1
+    }
+    assert {(alpha, beta) for alpha in (1.5, 2.4) for beta in (0.01, 0.1)} < near
+    assert f"are {len(settings)} settings" in jelsr.EXPERIMENT.about
 
 
 def test_dictionaries_have_the_size_that_the_poster_names() -> None:
