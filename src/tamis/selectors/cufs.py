@@ -20,7 +20,13 @@ from tamis.solvers.dictionary import (
     squared_error,
     within_unit_ball,
 )
-from tamis.solvers.factorization import ReweightedRegression, ScaledTable, alternate, squared_norm
+from tamis.solvers.factorization import (
+    ReweightedRegression,
+    ScaledTable,
+    alternate,
+    largest_value,
+    squared_norm,
+)
 from tamis.solvers.l21 import row_norms
 
 # Steps of the regression in each iteration, and at the end for the order of its small rows.
@@ -145,6 +151,7 @@ class CUFS(Selector):
         X, constant = self._check_input(X)
         n_samples, n_features = X.shape
         n_atoms = number_of_atoms(self.n_atoms, n_samples, FEWEST_ATOMS)
+        self.scale_ = 1.0
         if constant.all():
             self.coef_ = self.dictionary_ = np.zeros((n_features, n_atoms))
             self.codes_ = np.zeros((n_atoms, n_samples))
@@ -152,6 +159,8 @@ class CUFS(Selector):
             return self._set_scores(np.zeros(n_features), constant)
 
         X = varying_columns(X, constant)
+        self.scale_ = largest_value(X)
+        X = X / self.scale_
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
         found = alternate(
             CoupledModel(self, X, within_unit_ball(start.centres.T)),

@@ -25,11 +25,12 @@ from tamis.solvers.factorization import (
     residual_norms,
     reweighted,
     roughness,
+    squared_norm,
 )
 from tamis.solvers.l21 import row_norms, scores_with_order_of_entry
 
 # Steps of the labels in an iteration: enough to keep pace with the loadings, which are exact.
-LABEL_STEPS = 30
+LABEL_STEPS = 300
 
 
 class EUFS(GraphSelector):
@@ -191,6 +192,7 @@ class EUFS(GraphSelector):
         X, constant = self._check_input(X)
         self.coef_ = np.zeros((X.shape[1], self.n_clusters))
         scores = np.zeros(X.shape[1])
+        self.scale_ = 1.0
         if constant.all():
             self.labels_ = np.zeros(X.shape[0], dtype=np.intp)
             self.embedding_ = labels_as_factor(self.labels_, self.n_clusters)
@@ -201,6 +203,8 @@ class EUFS(GraphSelector):
 
         graph = self._sample_graph(X)
         X = varying_columns(X, constant)
+        self.scale_ = float(np.sqrt(squared_norm(X) / np.prod(X.shape)))
+        X = X / self.scale_
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         found = alternate(
             EmbeddedModel(self, X, self.beta * laplacian(graph), labels),

@@ -29,6 +29,7 @@ from tamis.solvers.factorization import (
     ReweightedRegression,
     alternate,
     departure_from_orthogonality,
+    largest_value,
     nonnegative_factor,
     roughness,
     squared_norm,
@@ -37,7 +38,7 @@ from tamis.solvers.l21 import row_norms
 
 # Steps of each block in an iteration: enough for the blocks to keep pace with each other.
 CODE_STEPS = 20
-LABEL_STEPS = 30
+LABEL_STEPS = 300
 REGRESSION_STEPS = 2
 # Steps of the regression at the end, so that the small rows of W are in their final order.
 LAST_REGRESSION_STEPS = 100
@@ -250,11 +251,14 @@ class JDLUFS(GraphSelector):
         n_atoms = number_of_atoms(self.n_atoms, n_samples, self.n_clusters)
         self.coef_ = np.zeros((n_features, self.n_clusters))
         self.dictionary_ = np.zeros((n_features, n_atoms))
+        self.scale_ = 1.0
         if constant.all():
             return self._set_nothing(n_samples, n_atoms, constant)
 
         graph = self._sample_graph(X)
         X = varying_columns(X, constant)
+        self.scale_ = largest_value(X)
+        X = X / self.scale_
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
         model = JointModel(self, X, self.gamma * laplacian(graph), labels)

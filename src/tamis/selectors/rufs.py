@@ -21,6 +21,7 @@ from tamis.solvers.factorization import (
     ScaledTable,
     alternate,
     departure_from_orthogonality,
+    largest_value,
     loss_smoothing,
     nonnegative_factor,
     nonnegative_loadings,
@@ -31,7 +32,7 @@ from tamis.solvers.factorization import (
 from tamis.solvers.l21 import row_norms
 
 # Steps of each block in an iteration: enough for the blocks to keep pace with each other.
-LABEL_STEPS = 30
+LABEL_STEPS = 300
 REGRESSION_STEPS = 2
 # Iterations of the regression and its weights at the end, for the order of its small rows.
 LAST_REGRESSIONS = 10
@@ -200,6 +201,7 @@ class RUFS(Selector):
         n_samples, n_features = X.shape
         self.coef_ = np.zeros((n_features, self.n_clusters))
         self.loadings_ = np.zeros((self.n_clusters, n_features))
+        self.scale_ = 1.0
         if constant.all():
             self.labels_ = np.zeros(n_samples, dtype=np.intp)
             self.embedding_ = labels_as_factor(self.labels_, self.n_clusters)
@@ -209,6 +211,8 @@ class RUFS(Selector):
 
         L, labels = self._graph_and_labels(X)
         X = varying_columns(X, constant)
+        self.scale_ = largest_value(X)
+        X = X / self.scale_
         found = alternate(
             RobustModel(self, X, self.nu * L, labels), max_iter=self.max_iter, tol=self.tol
         )

@@ -24,7 +24,7 @@ from tamis.solvers.row_gram import RowGram
 from tamis.solvers.weighted_ridge import WeightedRidge
 
 # Row norms of an l2,1 loss are smoothed at this fraction of the mean row of the table.
-RELATIVE_SMOOTHING = 1e-6
+RELATIVE_SMOOTHING = 1e-2
 # The row norms of a penalty are smoothed at this fraction of the largest row of the first W.
 ROW_SMOOTHING = 1e-8
 # Iterations in which the objective must have settled, one after the other.
@@ -169,6 +169,12 @@ def squared_norm(X: Matrix) -> float:
     return float(np.linalg.norm(values) ** 2)
 
 
+def largest_value(X: Matrix) -> float:
+    """The largest absolute value. O(nd), or O(nnz) for sparse X."""
+    values = X.data if sp.issparse(X) else X
+    return float(max(values.max(initial=0), -values.min(initial=0)))
+
+
 # ------------------------------------------------------------------------------------------------
 # The non-negative factor
 # ------------------------------------------------------------------------------------------------
@@ -292,11 +298,11 @@ def nonnegative_factor(
     """
     first, slope = problem.value_and_gradient(start)
     # The objective has no unit of its own: its slope at the start becomes one.
-    scale = max(float(np.abs(slope).max(initial=0)), np.finfo(float).tiny)
+    scale = max(abs(first), np.finfo(float).tiny)
 
     def scaled(u: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = problem.value_and_gradient(u.reshape(start.shape))
-        return (value - first) / scale, gradient.ravel() / scale
+        return value / scale, gradient.ravel() / scale
 
     found = scipy.optimize.minimize(
         scaled,
@@ -304,9 +310,9 @@ def nonnegative_factor(
         jac=True,
         method="L-BFGS-B",
         bounds=scipy.optimize.Bounds(0, np.inf),
-        options={"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 0, "gtol": 0},
+        options={"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 1e-14, "gtol": 0},
     )
-    U = found.x.reshape(start.shape) if found.fun <= 0 else start
+    U = found.x.reshape(start.shape) if found.fun <= first / scale else start
     value, gradient = problem.value_and_gradient(U)
     free = np.where(U > 0, np.abs(gradient), np.maximum(-gradient, 0))
     return Factor(U, np.array([first, min(first, value)]), float(free.max(initial=0)))
