@@ -71,11 +71,11 @@ def jdlufs_objective(X, L, Dx, Du, A, W, b, U, *, alpha, beta, gamma, delta, pen
     )
 
 
-def factor_objective(U, P, q, L, B, w, penalty):
-    """Σ q_i‖u_i‖² + Σ w_i u_iBu_iᵀ − 2⟨P, U⟩ + Tr(UᵀLU) + λ‖UᵀU − I‖², row by row."""
+def factor_objective(U, P, q, L, penalty):
+    """q‖U‖² − 2⟨P, U⟩ + Tr(UᵀLU) + λ‖UᵀU − I‖², row by row."""
     total = np.trace(U.T @ L @ U) + penalty * np.linalg.norm(U.T @ U - np.eye(U.shape[1])) ** 2
-    for i, u in enumerate(U):
-        total += q[i] * u @ u + w[i] * u @ B @ u - 2 * P[i] @ u
+    for u, p in zip(U, P, strict=True):
+        total += q * u @ u - 2 * p @ u
     return total
 
 

@@ -14,7 +14,6 @@ from tamis import EUFS
 from tamis.graphs import laplacian, neighbor_graph
 from tamis.pseudo_labels import pseudo_labels
 from tamis.selectors.eufs import EmbeddedModel
-from tamis.solvers.factorization import signed_parts
 from tamis.solvers.l21 import row_norms
 
 FORMS = [np.asarray, sp.csr_array]
@@ -33,7 +32,7 @@ def model_of(X, **parameters):
     settings = EUFS(n_clusters=3, **parameters)
     graph = neighbor_graph(X, 5)
     labels = pseudo_labels(X, None, 3, "kmeans", 0)
-    return EmbeddedModel(settings, X, signed_parts(settings.beta * laplacian(graph)), labels)
+    return EmbeddedModel(settings, X, settings.beta * laplacian(graph), labels)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -81,7 +80,7 @@ def test_the_loadings_become_the_minimiser_of_their_convex_problem():
     assert (row_norms(pull[~used]) <= model.alpha * (1 + 1e-6)).all()
 
 
-def test_the_labels_problem_majorises_the_objective():
+def test_the_labels_problem_is_the_objective_but_for_a_constant():
     X = table(60, 15)
     model = model_of(X)
     model.update_loadings()
@@ -89,11 +88,8 @@ def test_the_labels_problem_majorises_the_objective():
     rng = np.random.default_rng(0)
     for size in (1e-3, 0.1, 1.0):
         model.U = U * (1 + size * rng.random(U.shape))
-        assert model.objective() - before <= problem.value(model.U) - problem.value(U) + 1e-9
-    step = 1e-6 * rng.standard_normal(U.shape)
-    model.U = U + step
-    slope = 2 * np.einsum("ij,ij->", np.subtract(*problem.halves_of_gradient(U)[::-1]), step)
-    assert model.objective() - before == pytest.approx(slope, rel=1e-2)  # it touches
+        change = problem.value(model.U) - problem.value(U)
+        assert model.objective() - before == pytest.approx(change, rel=1e-8)
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])

@@ -60,7 +60,8 @@ def test_sparse_words_score_as_dense_ones(method, n_empty):
     X *= np.random.default_rng(1).uniform(0.5, 1, X.shape)
     settings = {"n_clusters": 2} if method in LABELLED else {}
     sparse, dense = (fitted(method, form(X), **settings) for form in (sp.csr_array, np.asarray))
-    np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-8 * dense.scores_.max())
+    # Ten iterations with momentum multiply what rounding differs by.
+    np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-6 * dense.scores_.max())
 
 
 @pytest.mark.parametrize("n_samples", [2, 3, 4])

@@ -17,7 +17,6 @@ from tamis.pseudo_labels import labels_as_factor, pseudo_labels
 from tamis.selectors.jdlufs import JointModel
 from tamis.solvers.centred import Centred
 from tamis.solvers.dictionary import within_unit_ball
-from tamis.solvers.factorization import signed_parts
 from tamis.solvers.l21 import l21_regression, row_norms, scores_with_order_of_entry
 
 FORMS = [np.asarray, sp.csr_array]
@@ -37,7 +36,7 @@ def model_of(X, n_clusters=3, **parameters):
     settings = JDLUFS(n_clusters=n_clusters, **parameters)
     graph = neighbor_graph(X, 5)
     labels = pseudo_labels(X, graph, n_clusters, "kmeans", 0)
-    model = JointModel(settings, X, signed_parts(settings.gamma * laplacian(graph)), labels)
+    model = JointModel(settings, X, settings.gamma * laplacian(graph), labels)
     X = X.toarray() if sp.issparse(X) else X
     model.start(within_unit_ball(X[:8].T))
     return model

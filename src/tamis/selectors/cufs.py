@@ -20,11 +20,17 @@ from tamis.solvers.dictionary import (
     squared_error,
     within_unit_ball,
 )
-from tamis.solvers.factorization import ReweightedRegression, ScaledTable, alternate, squared_norm
+from tamis.solvers.factorization import (
+    ReweightedRegression,
+    ScaledTable,
+    alternate,
+    largest_value,
+    squared_norm,
+)
 from tamis.solvers.l21 import row_norms
 
 # Steps of the regression in each iteration, and at the end for the order of its small rows.
-REGRESSION_STEPS = 10
+REGRESSION_STEPS = 2
 LAST_REGRESSION_STEPS = 100
 FEWEST_ATOMS = 5
 
@@ -59,8 +65,8 @@ class CUFS(Selector):
         τ, the weight of the analysis.
     reg : float, default=1.0
         λ, the penalty on P.
-    max_iter : int, default=100
-    tol : float, default=0.01
+    max_iter : int, default=1000
+    tol : float, default=1e-5
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations. The
         dictionary goes on improving slowly long after the selection has settled.
     random_state : int, RandomState instance or None, default=None
@@ -127,8 +133,8 @@ class CUFS(Selector):
         n_atoms: int | None = None,
         tau: float = 1.0,
         reg: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-2,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(n_features_to_select)
@@ -145,6 +151,7 @@ class CUFS(Selector):
         X, constant = self._check_input(X)
         n_samples, n_features = X.shape
         n_atoms = number_of_atoms(self.n_atoms, n_samples, FEWEST_ATOMS)
+        self.scale_ = 1.0
         if constant.all():
             self.coef_ = self.dictionary_ = np.zeros((n_features, n_atoms))
             self.codes_ = np.zeros((n_atoms, n_samples))
@@ -152,22 +159,23 @@ class CUFS(Selector):
             return self._set_scores(np.zeros(n_features), constant)
 
         X = varying_columns(X, constant)
+        self.scale_ = largest_value(X)
+        X = X / self.scale_
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
-        model = CoupledModel(self, X, within_unit_ball(start.centres.T))
-        objective, converged = alternate(
-            (model.update_codes, model.update_dictionary, model.update_coef),
-            model.objective,
+        found = alternate(
+            CoupledModel(self, X, within_unit_ball(start.centres.T)),
             max_iter=self.max_iter,
             tol=self.tol,
         )
+        model = found.model
         model.update_coef(LAST_REGRESSION_STEPS)
-        objective[-1] = model.objective()
+        objective = [*found.objective[:-1], model.objective()]
 
         self.coef_ = np.zeros((n_features, model.D.shape[1]))
         self.dictionary_ = np.zeros_like(self.coef_)
         self.coef_[~constant], self.dictionary_[~constant] = model.W, model.D
         self.codes_ = model.A
-        self._set_path(np.array(objective), converged)
+        self._set_path(np.array(objective), found.converged)
         return self._set_scores(row_norms(self.coef_), constant)
 
 
@@ -192,6 +200,21 @@ class CoupledModel:
         self.regression = ReweightedRegression(ScaledTable(X), settings.reg / settings.tau)
         self.W = self.regression.start(self.A.T)
         self.update_coef()
+
+    def update(self) -> None:
+        """A, D and W in turn."""
+        self.update_codes()
+        self.update_dictionary()
+        self.update_coef()
+
+    def extrapolate(self, before: CoupledModel, momentum: float) -> None:
+        """Move D and W on, which give the codes."""
+        self.D = within_unit_ball(self.D + momentum * (self.D - before.D))
+        self.W = self.W + momentum * (self.W - before.W)
+
+    def scores(self) -> FloatArray:
+        """Norms of the rows of W."""
+        return row_norms(self.W)
 
     def update_codes(self) -> None:
         """``A = (DᵀD + τI)⁻¹(DᵀXᵀ + τPXᵀ)``."""

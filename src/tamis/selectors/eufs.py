@@ -11,11 +11,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import GraphSelector
-from tamis.columns import varying_columns
+from tamis.columns import squared_row_norms, varying_columns
 from tamis.graphs import Weights, laplacian
 from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.factorization import (
     FactorObjective,
+    RowLoss,
     alternate,
     departure_from_orthogonality,
     loss_smoothing,
@@ -24,12 +25,12 @@ from tamis.solvers.factorization import (
     residual_norms,
     reweighted,
     roughness,
-    signed_parts,
+    squared_norm,
 )
 from tamis.solvers.l21 import row_norms, scores_with_order_of_entry
 
 # Steps of the labels in an iteration: enough to keep pace with the loadings, which are exact.
-LABEL_STEPS = 10
+LABEL_STEPS = 300
 
 
 class EUFS(GraphSelector):
@@ -74,8 +75,8 @@ class EUFS(GraphSelector):
         Bandwidth of the heat weights; None takes the median distance between neighbours.
     affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
         A precomputed symmetric graph, used instead of the neighbours of X.
-    max_iter : int, default=300
-    tol : float, default=0.001
+    max_iter : int, default=1000
+    tol : float, default=1e-5
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
     random_state : int, RandomState instance or None, default=None
         Seed of the K-means that gives the first labels.
@@ -161,8 +162,8 @@ class EUFS(GraphSelector):
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
-        max_iter: int = 300,
-        tol: float = 1e-3,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -191,6 +192,7 @@ class EUFS(GraphSelector):
         X, constant = self._check_input(X)
         self.coef_ = np.zeros((X.shape[1], self.n_clusters))
         scores = np.zeros(X.shape[1])
+        self.scale_ = 1.0
         if constant.all():
             self.labels_ = np.zeros(X.shape[0], dtype=np.intp)
             self.embedding_ = labels_as_factor(self.labels_, self.n_clusters)
@@ -201,23 +203,24 @@ class EUFS(GraphSelector):
 
         graph = self._sample_graph(X)
         X = varying_columns(X, constant)
+        self.scale_ = float(np.sqrt(squared_norm(X) / np.prod(X.shape)))
+        X = X / self.scale_
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
-        model = EmbeddedModel(self, X, signed_parts(self.beta * laplacian(graph)), labels)
-        objective, converged = alternate(
-            (model.update_loadings, model.update_labels),
-            model.objective,
+        found = alternate(
+            EmbeddedModel(self, X, self.beta * laplacian(graph), labels),
             max_iter=self.max_iter,
             tol=self.tol,
         )
+        model = found.model
         model.update_loadings()
-        objective[-1] = model.objective()
+        objective = [*found.objective[:-1], model.objective()]
 
         self.coef_[~constant] = model.V
         self.embedding_, self.labels_ = model.U, model.U.argmax(axis=1)
         self.orthogonality_ = departure_from_orthogonality(model.U)
         self.penalty_, self.n_support_ = model.alpha, int(np.count_nonzero(model.V.any(axis=1)))
-        self._set_path(np.array(objective), converged)
-        scores[~constant] = scores_with_order_of_entry(row_norms(model.V), model.nearness)
+        self._set_path(np.array(objective), found.converged)
+        scores[~constant] = model.scores()
         return self._set_scores(scores, constant)
 
 
@@ -230,16 +233,17 @@ class EmbeddedModel:
         The weights of the terms.
     X : {ndarray, CSR} of shape (n_samples, n_features)
         In float64.
-    L : tuple of two csr_array
-        The signed parts of β times the Laplacian.
+    L : csr_array of shape (n_samples, n_samples)
+        β times the Laplacian.
     labels : ndarray of shape (n_samples,)
         First labels.
     """
 
     def __init__(
-        self, settings: EUFS, X: Matrix, L: tuple[SparseMatrix, SparseMatrix], labels: IntArray
+        self, settings: EUFS, X: Matrix, L: SparseMatrix, labels: IntArray
     ) -> None:
         self.settings, self.X, self.L = settings, X, L
+        self.squared_norms = squared_row_norms(X)
         self.U = labels_as_factor(labels, settings.n_clusters)
         self.V = np.zeros((X.shape[1], settings.n_clusters))
         self.nearness = np.zeros(X.shape[1])
@@ -248,6 +252,19 @@ class EmbeddedModel:
         self.penalty = settings.orthogonality * float(norms.sum())
         # Below this V leaves zero, where every sample's residual is the sample itself.
         self.alpha = settings.alpha * 2 * float(row_norms(self._weighted_products()[1]).max())
+
+    def update(self) -> None:
+        """V and U in turn."""
+        self.update_loadings()
+        self.update_labels()
+
+    def extrapolate(self, before: EmbeddedModel, momentum: float) -> None:
+        """Move U on; V follows."""
+        self.U = np.maximum(self.U + momentum * (self.U - before.U), 0)
+
+    def scores(self) -> FloatArray:
+        """Norms of the rows of V, and below them rows that are zero by their order of entry."""
+        return scores_with_order_of_entry(row_norms(self.V), self.nearness)
 
     def update_loadings(self) -> None:
         """V, exactly, for the weights that majorise the loss at the present V."""
@@ -261,14 +278,13 @@ class EmbeddedModel:
         return self.U.T @ weighted, self.X.T @ weighted
 
     def update_labels(self) -> None:
-        """U, for the weights that majorise the loss at the present U."""
+        """U."""
         self.U = nonnegative_factor(self.labels_problem(), self.U, max_iter=LABEL_STEPS).solution
 
     def labels_problem(self) -> FactorObjective:
-        """The majorant that the labels descend on."""
-        w = self._loss()[1]
-        target = w[:, None] * (self.X @ self.V)
-        return FactorObjective(target, 0.0, self.penalty, self.L, self.V.T @ self.V, w)
+        """The objective as one of the labels."""
+        loss = RowLoss(self.squared_norms, self.X @ self.V, self.V.T @ self.V, self.smoothing)
+        return FactorObjective(self.penalty, self.L, losses=(loss,))
 
     def objective(self) -> float:
         """The whole objective, with the loss smoothed."""

@@ -29,17 +29,17 @@ from tamis.solvers.factorization import (
     ReweightedRegression,
     alternate,
     departure_from_orthogonality,
+    largest_value,
     nonnegative_factor,
     roughness,
-    signed_parts,
     squared_norm,
 )
 from tamis.solvers.l21 import row_norms
 
 # Steps of each block in an iteration: enough for the blocks to keep pace with each other.
 CODE_STEPS = 20
-LABEL_STEPS = 10
-REGRESSION_STEPS = 10
+LABEL_STEPS = 300
+REGRESSION_STEPS = 2
 # Steps of the regression at the end, so that the small rows of W are in their final order.
 LAST_REGRESSION_STEPS = 100
 
@@ -101,8 +101,8 @@ class JDLUFS(GraphSelector):
         Bandwidth of the heat weights; None takes the median distance between neighbours.
     affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
         A precomputed symmetric graph, used instead of the neighbours of X.
-    max_iter : int, default=30
-    tol : float, default=0.01
+    max_iter : int, default=1000
+    tol : float, default=1e-5
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations. The
         dictionary goes on improving slowly long after the selection has settled.
     random_state : int, RandomState instance or None, default=None
@@ -215,8 +215,8 @@ class JDLUFS(GraphSelector):
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
-        max_iter: int = 30,
-        tol: float = 1e-2,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -251,24 +251,23 @@ class JDLUFS(GraphSelector):
         n_atoms = number_of_atoms(self.n_atoms, n_samples, self.n_clusters)
         self.coef_ = np.zeros((n_features, self.n_clusters))
         self.dictionary_ = np.zeros((n_features, n_atoms))
+        self.scale_ = 1.0
         if constant.all():
             return self._set_nothing(n_samples, n_atoms, constant)
 
         graph = self._sample_graph(X)
         X = varying_columns(X, constant)
+        self.scale_ = largest_value(X)
+        X = X / self.scale_
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
-        model = JointModel(self, X, signed_parts(self.gamma * laplacian(graph)), labels)
+        model = JointModel(self, X, self.gamma * laplacian(graph), labels)
         model.start(within_unit_ball(start.centres.T))
 
-        objective, converged = alternate(
-            (model.update_codes, model.update_dictionaries, model.update_labels, model.update_coef),
-            model.objective,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+        found = alternate(model, max_iter=self.max_iter, tol=self.tol)
+        model = found.model
         model.update_coef(LAST_REGRESSION_STEPS)
-        objective[-1] = model.objective()
+        objective = [*found.objective[:-1], model.objective()]
 
         self.coef_[~constant], self.intercept_ = model.W, model.intercept()
         self.dictionary_ = np.zeros((n_features, model.Dx.shape[1]))
@@ -276,7 +275,7 @@ class JDLUFS(GraphSelector):
         self.label_dictionary_, self.codes_ = model.Du, model.A
         self.embedding_, self.labels_ = model.U, model.U.argmax(axis=1)
         self.orthogonality_ = departure_from_orthogonality(model.U)
-        self._set_path(np.array(objective), converged)
+        self._set_path(np.array(objective), found.converged)
         return self._set_scores(row_norms(self.coef_), constant)
 
     def _set_nothing(self, n_samples: int, n_atoms: int, constant: BoolArray) -> Self:
@@ -300,14 +299,14 @@ class JointModel:
         The weights of the terms, and the coding.
     X : {ndarray, CSR} of shape (n_samples, n_features)
         In float64.
-    L : tuple of two csr_array
-        The signed parts of γ times the Laplacian.
+    L : csr_array of shape (n_samples, n_samples)
+        γ times the Laplacian.
     labels : ndarray of shape (n_samples,)
         First labels.
     """
 
     def __init__(
-        self, settings: JDLUFS, X: Matrix, L: tuple[SparseMatrix, SparseMatrix], labels: IntArray
+        self, settings: JDLUFS, X: Matrix, L: SparseMatrix, labels: IntArray
     ) -> None:
         self.settings, self.X, self.L = settings, X, L
         self.squared_norm = squared_norm(X)
@@ -323,6 +322,24 @@ class JointModel:
         self.A_gram, self.XA = np.zeros((n_atoms, n_atoms)), np.zeros_like(Dx)
         self.W = self.regression.start(self._centred_labels())
         self.update_coef()
+
+    def update(self) -> None:
+        """Lines 4 to 7 of Algorithm 1."""
+        self.update_codes()
+        self.update_dictionaries()
+        self.update_labels()
+        self.update_coef()
+
+    def extrapolate(self, before: JointModel, momentum: float) -> None:
+        """Move the dictionaries, the codes and U on; W follows."""
+        self.Dx = within_unit_ball(self.Dx + momentum * (self.Dx - before.Dx))
+        self.Du = within_unit_ball(self.Du + momentum * (self.Du - before.Du))
+        self.A = self.A + momentum * (self.A - before.A)
+        self.U = np.maximum(self.U + momentum * (self.U - before.U), 0)
+
+    def scores(self) -> FloatArray:
+        """Norms of the rows of W."""
+        return row_norms(self.W)
 
     def update_codes(self) -> None:
         """Line 4 of Algorithm 1: A."""
@@ -349,7 +366,7 @@ class JointModel:
         """What line 6 minimises."""
         alpha = self.settings.alpha
         target = (self.Du @ self.A).T + alpha * (self.centred.times(self.W) + self.U.mean(axis=0))
-        return FactorObjective(target, 1 + alpha, self.settings.orthogonality, self.L)
+        return FactorObjective(self.settings.orthogonality, self.L, target, 1 + alpha)
 
     def update_coef(self, n_steps: int = REGRESSION_STEPS) -> None:
         """Line 7: W."""

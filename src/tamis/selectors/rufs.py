@@ -11,28 +11,29 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import Selector
-from tamis.columns import varying_columns
+from tamis.columns import squared_row_norms, varying_columns
 from tamis.graphs import check_affinity, laplacian, lle_laplacian, nearest_neighbors, neighbor_graph
 from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.factorization import (
     FactorObjective,
     ReweightedRegression,
+    RowLoss,
     ScaledTable,
     alternate,
     departure_from_orthogonality,
+    largest_value,
     loss_smoothing,
     nonnegative_factor,
     nonnegative_loadings,
     residual_norms,
     reweighted,
     roughness,
-    signed_parts,
 )
 from tamis.solvers.l21 import row_norms
 
 # Steps of each block in an iteration: enough for the blocks to keep pace with each other.
-LABEL_STEPS = 10
-REGRESSION_STEPS = 10
+LABEL_STEPS = 300
+REGRESSION_STEPS = 2
 # Iterations of the regression and its weights at the end, for the order of its small rows.
 LAST_REGRESSIONS = 10
 
@@ -79,8 +80,8 @@ class RUFS(Selector):
         First labels: K-means of the spectral embedding of the neighbour graph, or of the table.
     affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
         A precomputed symmetric graph; L is then its Laplacian D − W.
-    max_iter : int, default=300
-    tol : float, default=0.005
+    max_iter : int, default=1000
+    tol : float, default=1e-5
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
     random_state : int, RandomState instance or None, default=None
         Seed of the K-means that gives the first labels.
@@ -171,8 +172,8 @@ class RUFS(Selector):
         local_reg: float = 0.1,
         init: Init = "kmeans",
         affinity: Any = None,
-        max_iter: int = 300,
-        tol: float = 5e-3,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -200,6 +201,7 @@ class RUFS(Selector):
         n_samples, n_features = X.shape
         self.coef_ = np.zeros((n_features, self.n_clusters))
         self.loadings_ = np.zeros((self.n_clusters, n_features))
+        self.scale_ = 1.0
         if constant.all():
             self.labels_ = np.zeros(n_samples, dtype=np.intp)
             self.embedding_ = labels_as_factor(self.labels_, self.n_clusters)
@@ -209,21 +211,20 @@ class RUFS(Selector):
 
         L, labels = self._graph_and_labels(X)
         X = varying_columns(X, constant)
-        model = RobustModel(self, X, signed_parts(self.nu * L), labels)
-        objective, converged = alternate(
-            (model.update_loadings, model.update_labels, model.update_coef),
-            model.objective,
-            max_iter=self.max_iter,
-            tol=self.tol,
+        self.scale_ = largest_value(X)
+        X = X / self.scale_
+        found = alternate(
+            RobustModel(self, X, self.nu * L, labels), max_iter=self.max_iter, tol=self.tol
         )
+        model = found.model
         for _ in range(LAST_REGRESSIONS):
             model.update_coef()
-        objective[-1] = model.objective()
+        objective = [*found.objective[:-1], model.objective()]
 
         self.coef_[~constant], self.loadings_[:, ~constant] = model.W, model.F
         self.embedding_, self.labels_ = model.G, model.G.argmax(axis=1)
         self.orthogonality_ = departure_from_orthogonality(model.G)
-        self._set_path(np.array(objective), converged)
+        self._set_path(np.array(objective), found.converged)
         return self._set_scores(row_norms(self.coef_), constant)
 
     def _graph_and_labels(self, X: Matrix) -> tuple[SparseMatrix, IntArray]:
@@ -249,16 +250,17 @@ class RobustModel:
         The weights of the terms.
     X : {ndarray, CSR} of shape (n_samples, n_features)
         In float64.
-    L : tuple of two csr_array
-        The signed parts of ν times the local-learning matrix.
+    L : csr_array of shape (n_samples, n_samples)
+        ν times the local-learning matrix.
     labels : ndarray of shape (n_samples,)
         First labels.
     """
 
     def __init__(
-        self, settings: RUFS, X: Matrix, L: tuple[SparseMatrix, SparseMatrix], labels: IntArray
+        self, settings: RUFS, X: Matrix, L: SparseMatrix, labels: IntArray
     ) -> None:
         self.settings, self.X, self.L = settings, X, L
+        self.squared_norms = squared_row_norms(X)
         self.G = labels_as_factor(labels, settings.n_clusters)
         self.F = np.zeros((settings.n_clusters, X.shape[1]))
         norms = residual_norms(X, self.G, self.F.T)
@@ -269,6 +271,21 @@ class RobustModel:
         self.W = np.zeros((X.shape[1], settings.n_clusters))
         self.update_coef()
 
+    def update(self) -> None:
+        """F, G and W in turn."""
+        self.update_loadings()
+        self.update_labels()
+        self.update_coef()
+
+    def extrapolate(self, before: RobustModel, momentum: float) -> None:
+        """Move F and G on; W follows."""
+        self.F = np.maximum(self.F + momentum * (self.F - before.F), 0)
+        self.G = np.maximum(self.G + momentum * (self.G - before.G), 0)
+
+    def scores(self) -> FloatArray:
+        """Norms of the rows of W."""
+        return row_norms(self.W)
+
     def update_loadings(self) -> None:
         """F, for the weights that majorise the first loss at the present F."""
         weighted = self.G * self._table_loss()[1][:, None]
@@ -276,15 +293,23 @@ class RobustModel:
         self.F = found.T
 
     def update_labels(self) -> None:
-        """G, for the weights that majorise both losses at the present G."""
+        """G."""
         self.G = nonnegative_factor(self.labels_problem(), self.G, max_iter=LABEL_STEPS).solution
 
     def labels_problem(self) -> FactorObjective:
-        """The majorant that the labels descend on."""
-        w = self._table_loss()[1]
-        v = self.settings.alpha * self._label_loss()[1]
-        target = w[:, None] * (self.X @ self.F.T) + v[:, None] * (self.X @ self.W)
-        return FactorObjective(target, v, self.penalty, self.L, self.F @ self.F.T, w)
+        """The objective as one of the labels."""
+        predicted = self.X @ self.W
+        table = RowLoss(
+            self.squared_norms, self.X @ self.F.T, self.F @ self.F.T, self.smoothing
+        )
+        labels = RowLoss(
+            squared_row_norms(predicted),
+            predicted,
+            None,
+            self.label_smoothing,
+            self.settings.alpha,
+        )
+        return FactorObjective(self.penalty, self.L, losses=(table, labels))
 
     def update_coef(self) -> None:
         """W, for the weights that majorise the second loss at the present W."""

@@ -6,11 +6,14 @@ update serves every method of the family; the other blocks are convex and solved
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import scipy.linalg
+import scipy.optimize
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
@@ -21,42 +24,143 @@ from tamis.solvers.row_gram import RowGram
 from tamis.solvers.weighted_ridge import WeightedRidge
 
 # Row norms of an l2,1 loss are smoothed at this fraction of the mean row of the table.
-RELATIVE_SMOOTHING = 1e-6
+RELATIVE_SMOOTHING = 1e-2
 # The row norms of a penalty are smoothed at this fraction of the largest row of the first W.
 ROW_SMOOTHING = 1e-8
-# Entries of U below this are zero: they would only slow the arithmetic down.
-NEGLIGIBLE = 1e-100
+# Iterations in which the objective must have settled, one after the other.
+CALM = 3
+# Share of the best features that may be exchanged while an alternation doubles its iterations.
+EXCHANGED = 0.015
+# Ratio of the numbers of iterations at which rankings are kept for that comparison.
+SPACING = 1.2
 
 
-def settled(objective: list[float], tol: float) -> bool:
-    """Whether the objective fell by no more than `tol` in the last iteration, relative."""
-    return tol > 0 and len(objective) > 1 and objective[-2] - objective[-1] <= tol * objective[-1]
+Model = TypeVar("Model", bound="Alternating")
 
 
-def alternate(
-    updates: Sequence[Callable[[], None]],
-    objective: Callable[[], float],
-    *,
-    max_iter: int,
-    tol: float,
-) -> tuple[list[float], bool]:
-    """Update the blocks in turn until the objective has settled.
+class Alternating(Protocol):
+    """A problem in several blocks: what :func:`alternate` needs of it.
 
-    Returns
-    -------
-    path : list of float
-        The objective after each iteration.
+    Updates bind new arrays and change none in place, so that a shallow copy is a state to go back
+    to.
+    """
+
+    def update(self) -> None:
+        """Update each block in turn; none raises the objective."""
+
+    def objective(self) -> float:
+        """What the updates descend on."""
+
+    def scores(self) -> FloatArray:
+        """Scores of the features at the present state."""
+
+    def extrapolate(self, before: Self, momentum: float) -> None:
+        """Move the blocks on by `momentum` times their last move, within their constraints."""
+
+
+@dataclass(frozen=True)
+class Alternated(Generic[Model]):
+    """Where an alternation has arrived.
+
+    Attributes
+    ----------
+    model : Alternating
+        Its last state, which has the lowest objective.
+    objective : list of float
+        The objective after each iteration; it never rises.
     converged : bool
         Always, if `tol` is 0, which asks for `max_iter` iterations.
     """
+
+    model: Model
+    objective: list[float]
+    converged: bool
+
+
+def alternate(model: Model, *, max_iter: int, tol: float) -> Alternated[Model]:
+    """Update the blocks in turn, with momentum, until objective and ranking have settled.
+
+    An iteration starts ahead of the last state, by Nesterov's share of the last move. One that
+    would end above the last objective is done anew without momentum, which then builds up again.
+    The last objective is that of the model as it is returned.
+
+    It has settled when the objective fell by no more than `tol`, relative, in each of the last
+    ``CALM`` iterations, and the ranking of the features is that of half as many iterations, but for
+    a share of ``EXCHANGED``: see :func:`exchanged`. Blocks that creep can leave the objective
+    almost still long before the ranking is, and a ranking can rest while the objective falls: only
+    both together say that nothing more will come.
+    """
     path: list[float] = []
+    rankings = Rankings()
+    before, inertia = model, 0
     for _ in range(max_iter):
-        for update in updates:
-            update()
-        path.append(objective())
-        if settled(path, tol):
-            break
-    return path, settled(path, tol) or tol == 0
+        following = copy.copy(model)
+        following.extrapolate(before, max(inertia - 1, 0) / (inertia + 2))
+        following.update()
+        value = following.objective()
+        inertia += 1
+        if path and not value <= path[-1]:
+            following, inertia = copy.copy(model), 1
+            following.update()
+            value = following.objective()
+        if path and not value <= path[-1]:  # at the optimum, but for rounding
+            following, value = model, path[-1]
+        before, model = model, following
+        path.append(value)
+        rankings.add(model.scores())
+        if settled(path, tol) and rankings.settled():
+            return Alternated(model, path, True)
+    return Alternated(model, path, tol == 0)
+
+
+def settled(objective: Sequence[float], tol: float) -> bool:
+    """Whether the objective fell by no more than `tol`, relative, in each of the last iterations.
+
+    One is not enough: with momentum the objective can stand still for a moment.
+    """
+    if tol == 0 or len(objective) <= CALM:
+        return False
+    last = np.asarray(objective[-CALM - 1 :])
+    return bool((-np.diff(last) <= tol * np.abs(last[1:])).all())
+
+
+class Rankings:
+    """Rankings of the features along the iterations, of which a few a doubling are kept."""
+
+    def __init__(self) -> None:
+        self.n_iter = 0
+        self._kept: list[tuple[int, IntArray]] = []
+
+    def add(self, scores: FloatArray) -> None:
+        """Rank the features after one more iteration."""
+        self.n_iter += 1
+        self.last = np.argsort(-scores, kind="stable")
+        if not self._kept or self.n_iter >= SPACING * self._kept[-1][0]:
+            self._kept.append((self.n_iter, self.last))
+        while len(self._kept) > 1 and 2 * self._kept[1][0] <= self.n_iter:
+            del self._kept[0]
+
+    def settled(self) -> bool:
+        """Whether the last ranking is that of half as many iterations, up to a few exchanges."""
+        n_iter, before = self._kept[0]
+        return 2 * n_iter <= self.n_iter and exchanged(before, self.last) <= EXCHANGED
+
+
+def exchanged(before: IntArray, after: IntArray) -> float:
+    """The mean share of the best k features that are exchanged, over all k up to half of them.
+
+    Parameters
+    ----------
+    before, after : ndarray of shape (n_features,)
+        Features, the best first.
+    """
+    n_features = len(before)
+    places = np.empty((2, n_features), dtype=np.intp)
+    places[0, before] = places[1, after] = np.arange(n_features)
+    # A feature is among the best k of both rankings as soon as k exceeds both places.
+    common = np.cumsum(np.bincount(places.max(axis=0), minlength=n_features))
+    k = np.arange(1, max(1, n_features // 2) + 1)
+    return float((1 - common[: len(k)] / k).mean())
 
 
 def squared_norm(X: Matrix) -> float:
@@ -65,66 +169,97 @@ def squared_norm(X: Matrix) -> float:
     return float(np.linalg.norm(values) ** 2)
 
 
+def largest_value(X: Matrix) -> float:
+    """The largest absolute value. O(nd), or O(nnz) for sparse X."""
+    values = X.data if sp.issparse(X) else X
+    return float(max(values.max(initial=0), -values.min(initial=0)))
+
+
 # ------------------------------------------------------------------------------------------------
 # The non-negative factor
 # ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class FactorObjective:
-    """What is minimised over U ≥ 0, with the other blocks held fixed.
-
-    ``Σ_i q_i‖u_i‖² + Σ_i w_i u_iBu_iᵀ − 2⟨P, U⟩ + Tr(UᵀLU) + λ‖UᵀU − I‖²``
+class RowLoss:
+    """A robust loss of U, ``weight·Σ_i sqrt(‖y_i − u_iBᵀ‖² + ζ)``, from products alone.
 
     Attributes
     ----------
-    linear : ndarray of shape (n_samples, n_columns)
-        P.
-    diagonal : ndarray of shape (n_samples,) or float
-        q, non-negative.
-    orthogonality : float
-        λ, non-negative.
-    laplacian : tuple of two csr_array, or None
-        The positive and the negative part of L, both non-negative and symmetric, from
-        :func:`signed_parts`.
+    squares : ndarray of shape (n_samples,)
+        ``‖y_i‖²``.
+    products : ndarray of shape (n_samples, n_columns)
+        ``YB``.
     gram : ndarray of shape (n_columns, n_columns), or None
-        B, symmetric and positive semi-definite.
-    gram_weights : ndarray of shape (n_samples,) or float
-        w, non-negative.
+        ``BᵀB``; None stands for the identity.
+    smoothing : float
+        ζ.
+    weight : float
     """
 
-    linear: FloatArray
-    diagonal: FloatArray | float
+    squares: FloatArray
+    products: FloatArray
+    gram: FloatArray | None
+    smoothing: float
+    weight: float = 1.0
+
+    def value_and_gradient(self, U: FloatArray) -> tuple[float, FloatArray]:
+        """The loss at U and its gradient. O(nc²)."""
+        image = U if self.gram is None else U @ self.gram
+        squares = self.squares + np.einsum("ij,ij->i", U, image - 2 * self.products)
+        norms = np.sqrt(squares.clip(min=0) + self.smoothing)
+        gradient = (image - self.products) * (self.weight / norms)[:, None]
+        return float(self.weight * norms.sum()), gradient
+
+
+@dataclass(frozen=True)
+class FactorObjective:
+    """What is minimised over U ≥ 0, with the other blocks held fixed.
+
+    ``q‖U‖² − 2⟨P, U⟩ + Tr(UᵀLU) + λ‖UᵀU − I‖²``, plus robust losses.
+
+    Attributes
+    ----------
+    orthogonality : float
+        λ, non-negative.
+    laplacian : csr_array, or None
+        L, symmetric and positive semi-definite.
+    linear : ndarray of shape (n_samples, n_columns), or None
+        P.
+    diagonal : float
+        q, non-negative.
+    losses : tuple of RowLoss
+    """
+
     orthogonality: float
-    laplacian: tuple[SparseMatrix, SparseMatrix] | None = None
-    gram: FloatArray | None = None
-    gram_weights: FloatArray | float = 1.0
+    laplacian: SparseMatrix | None = None
+    linear: FloatArray | None = None
+    diagonal: float = 0.0
+    losses: tuple[RowLoss, ...] = ()
 
     def value(self, U: FloatArray) -> float:
-        """The objective at U. O(nnz(L)·c + nc²)."""
-        q, w = np.atleast_1d(self.diagonal), np.atleast_1d(self.gram_weights)
-        squares = np.einsum("ij,ij->i", U, U)
-        value = float((q * squares).sum() - 2 * np.einsum("ij,ij->", self.linear, U))
-        if self.gram is not None:
-            value += float((w * np.einsum("ij,ij->i", U, U @ self.gram)).sum())
-        if self.laplacian is not None:
-            value += roughness(self.laplacian, U)
-        return value + self.orthogonality * departure_from_orthogonality(U) ** 2
+        """The objective at U."""
+        return self.value_and_gradient(U)[0]
 
-    def halves_of_gradient(self, U: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Non-negative matrices N and M: half of the gradient at U is M − N."""
-        q = np.atleast_1d(self.diagonal)[:, None]
-        N = np.maximum(self.linear, 0) + 2 * self.orthogonality * U
-        M = q * U + np.maximum(-self.linear, 0) + 2 * self.orthogonality * (U @ (U.T @ U))
-        if self.gram is not None:
-            w = np.atleast_1d(self.gram_weights)[:, None]
-            N += w * (U @ np.maximum(-self.gram, 0))
-            M += w * (U @ np.maximum(self.gram, 0))
+    def value_and_gradient(self, U: FloatArray) -> tuple[float, FloatArray]:
+        """The objective at U and its gradient. O(nnz(L)·c + nc²)."""
+        excess = U.T @ U - np.eye(U.shape[1])
+        value = self.orthogonality * float(np.vdot(excess, excess))
+        gradient = 4 * self.orthogonality * (U @ excess)
+        # Half the gradient of the quadratic terms, and their value.
+        half = self.diagonal * U
         if self.laplacian is not None:
-            positive, negative = self.laplacian
-            N += negative @ U
-            M += positive @ U
-        return N, M
+            half += self.laplacian @ U
+        value += float(np.vdot(half, U))
+        if self.linear is not None:
+            value -= 2 * float(np.vdot(self.linear, U))
+            half = half - self.linear
+        gradient += 2 * half
+        for loss in self.losses:
+            one, slope = loss.value_and_gradient(U)
+            value += one
+            gradient += slope
+        return value, gradient
 
 
 @dataclass(frozen=True)
@@ -135,10 +270,9 @@ class Factor:
     ----------
     solution : ndarray of shape (n_samples, n_columns)
     objective : ndarray
-        At the start and after each step; it never rises.
+        At the start and at the end; it never rises.
     optimality : float
-        Largest ``U·|gradient|``, relative to the terms of the gradient: a stationary point has
-        zero.
+        Largest slope along which U could move and stay non-negative: a stationary point has zero.
     """
 
     solution: FloatArray
@@ -146,45 +280,42 @@ class Factor:
     optimality: float
 
 
-def nonnegative_factor(problem: FactorObjective, start: FloatArray, *, max_iter: int = 1) -> Factor:
-    """Steps of ``U ← U ∘ (N/M)^½`` that never raise the objective.
-
-    With half the gradient written as M − N, both non-negative, the square root descends on all
-    terms that are quadratic in U. The orthogonality term is quartic: for it the fourth root is
-    what a majorant gives (each product of four entries is at most the mean of their fourth powers,
-    suitably scaled), and it descends on the quadratic terms too. So a square-root step that would
-    raise the objective is taken anew with the fourth root.
+def nonnegative_factor(
+    problem: FactorObjective, start: FloatArray, *, max_iter: int = 30
+) -> Factor:
+    """Descend over U ≥ 0 by limited-memory BFGS with bounds.
 
     Parameters
     ----------
     problem : FactorObjective
     start : ndarray of shape (n_samples, n_columns)
-        Non-negative. What is zero stays zero.
-    max_iter : int, default=1
+        Non-negative.
+    max_iter : int, default=30
 
     Notes
     -----
     O(nnz(L)·c + nc²) a step, O(nc) memory.
     """
-    U = start
-    objective = [problem.value(U)]
-    for _ in range(max_iter):
-        N, M = problem.halves_of_gradient(U)
-        ratio = np.sqrt(np.divide(N, M, out=np.ones_like(U), where=M > 0))
-        for factor in (ratio, np.sqrt(ratio)):
-            following = U * factor
-            following[following < NEGLIGIBLE] = 0
-            value = problem.value(following)
-            if value <= objective[-1]:
-                break
-        else:
-            break  # at a stationary point, but for rounding
-        U = following
-        objective.append(value)
-    N, M = problem.halves_of_gradient(U)
-    scale = max(float((U * (M + N)).max(initial=0)), np.finfo(float).tiny)
-    optimality = float((U * np.abs(M - N)).max(initial=0)) / scale
-    return Factor(U, np.array(objective), optimality)
+    first, slope = problem.value_and_gradient(start)
+    # The objective has no unit of its own: its slope at the start becomes one.
+    scale = max(abs(first), np.finfo(float).tiny)
+
+    def scaled(u: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = problem.value_and_gradient(u.reshape(start.shape))
+        return value / scale, gradient.ravel() / scale
+
+    found = scipy.optimize.minimize(
+        scaled,
+        start.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=scipy.optimize.Bounds(0, np.inf),
+        options={"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 1e-14, "gtol": 0},
+    )
+    U = found.x.reshape(start.shape) if found.fun <= first / scale else start
+    value, gradient = problem.value_and_gradient(U)
+    free = np.where(U > 0, np.abs(gradient), np.maximum(-gradient, 0))
+    return Factor(U, np.array([first, min(first, value)]), float(free.max(initial=0)))
 
 
 def departure_from_orthogonality(U: FloatArray) -> float:
@@ -192,16 +323,9 @@ def departure_from_orthogonality(U: FloatArray) -> float:
     return float(np.linalg.norm(U.T @ U - np.eye(U.shape[1])))
 
 
-def signed_parts(L: SparseMatrix) -> tuple[SparseMatrix, SparseMatrix]:
-    """Non-negative sparse matrices whose difference is L. O(nnz)."""
-    L = sp.csr_array(L)
-    return L.maximum(0).tocsr(), (-L).maximum(0).tocsr()
-
-
-def roughness(laplacian: tuple[SparseMatrix, SparseMatrix], U: FloatArray) -> float:
-    """``Tr(UᵀLU)`` from the signed parts of L. O(nnz·c)."""
-    positive, negative = laplacian
-    return float(np.einsum("ij,ij->", U, positive @ U - negative @ U))
+def roughness(laplacian: SparseMatrix, U: FloatArray) -> float:
+    """``Tr(UᵀLU)``. O(nnz·c)."""
+    return float(np.vdot(U, laplacian @ U))
 
 
 # ------------------------------------------------------------------------------------------------

@@ -78,13 +78,12 @@ class WeightedRidge:
             heavy = self._heavy(e)
             if len(heavy) <= min(n_samples, n_features // 4):
                 return self._by_heavy_features(e, heavy, Y, start)
-        return scipy.linalg.cho_solve(_identity_plus(self.X.gram_of_samples(e)), Y)
+        return _solver_of_identity_plus(self.X.gram_of_samples(e))(Y)
 
     def _by_features(self, gram: FloatArray, e: FloatArray, correlation: FloatArray) -> FloatArray:
         # Scaled by e^½ on both sides, so that rows of any size keep their digits.
         root = np.sqrt(e)[:, None]
-        factor = _identity_plus(root * gram * root.T)
-        return root * scipy.linalg.cho_solve(factor, root * correlation)
+        return root * _solver_of_identity_plus(root * gram * root.T)(root * correlation)
 
     @cached_property
     def _squared_lengths(self) -> FloatArray:
@@ -105,13 +104,13 @@ class WeightedRidge:
         The quotient of the two has its eigenvalues between 1 and 1 + ``TAIL``.
         """
         B = self.X.columns(heavy) * np.sqrt(e[heavy])
-        factor = _identity_plus(B.T @ B)
+        solve = _solver_of_identity_plus(B.T @ B)
 
         def apply(S: FloatArray) -> FloatArray:
             return S + self.X.times(e[:, None] * self.X.transposed_times(S))
 
         def precondition(R: FloatArray) -> FloatArray:
-            return R - B @ scipy.linalg.cho_solve(factor, B.T @ R)
+            return R - B @ solve(B.T @ R)
 
         # At the solution S is what W leaves of Y.
         first = Y - self.X.times(start)
@@ -128,10 +127,19 @@ class WeightedRidge:
         )
 
 
-def _identity_plus(matrix: FloatArray) -> tuple[FloatArray, bool]:
-    """Cholesky factor of I plus a positive semi-definite matrix, which is overwritten."""
+def _solver_of_identity_plus(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Solves systems with I plus a positive semi-definite matrix, which is overwritten.
+
+    By Cholesky; or by eigenvectors where the matrix is so large that rounding hides the identity,
+    and what is below zero is rounding.
+    """
+    if np.trace(matrix) * len(matrix) * np.finfo(np.float64).eps >= 0.5:
+        values, vectors = scipy.linalg.eigh(matrix)
+        inverse = 1 / (1 + values.clip(min=0))
+        return lambda Y: vectors @ (inverse[:, None] * (vectors.T @ Y))
     matrix.flat[:: len(matrix) + 1] += 1
-    return scipy.linalg.cho_factor(matrix, overwrite_a=True)
+    factor = scipy.linalg.cho_factor(matrix, overwrite_a=True)
+    return lambda Y: scipy.linalg.cho_solve(factor, Y)
 
 
 def _conjugate_gradients(
