@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis._repr_html import top_features
+from tamis._table_kinds import refuse_other_tables
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.columns import canonical_csr, describe_columns, extent, share_of
 from tamis.graphs import Weights, check_affinity, neighbor_graph
@@ -97,6 +98,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
         Refuses what no method can use, naming the columns.
         """
+        refuse_other_tables(X)
         if getattr(X, "ndim", 2) != 2:
             raise ValueError(
                 f"Expected a 2D table of samples and features, not an array of shape {X.shape}; "

@@ -29,6 +29,14 @@ __all__ = [
 MOST_BY_DEFAULT = 100
 FEWEST_BY_DEFAULT = 10
 
+
+def check_jobs(jobs: int) -> int:
+    """Refuse no processes at all."""
+    if jobs == 0:
+        raise CommandError("--jobs 0 does no work; give a number from 1 on, or -1 for every core.")
+    return jobs
+
+
 File = Annotated[
     str,
     typer.Argument(
@@ -76,7 +84,12 @@ MaxRows = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seeds whatever is random.")]
-Jobs = Annotated[int, typer.Option(metavar="N", help="Processes or threads; -1 uses every core.")]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        metavar="N", callback=check_jobs, help="Processes or threads; -1 uses every core."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 
 

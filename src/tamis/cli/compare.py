@@ -71,6 +71,14 @@ def compare(
     repeats: Annotated[
         int, typer.Option(metavar="N", min=1, help="K-means clusterings that judge a selection.")
     ] = 20,
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="Processor time that the fit of a method may take; 0 is no limit.",
+        ),
+    ] = 60.0,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -94,16 +102,20 @@ def compare(
 
     All columns and random subsets are always in the table. Labels judge
     only; no method sees them. Agreement is that of K-means on the kept
-    columns with a normalised cut of all of them.
+    columns with a normalised cut of all of them. A method whose fit takes
+    longer than the time limit is stopped, and its row says so.
 
     For example:
       tamis compare data.csv --methods mrsf,udfs,laplacian_score -k 20
       tamis compare data.csv --methods all --labels species --output run
       tamis compare dataset:digits -m mrsf,mcfs --json
+      tamis compare large.parquet --time-limit 600 --jobs 4
     """
     wanted = read_number(number)
     chosen = _chosen(methods)
     if output is not None:
+        if str(output) == "-":
+            raise CommandError("--output - is no folder; --json prints the results.")
         check_folder(output.absolute().parent, "--output")
         if output.exists() and not output.is_dir():
             raise CommandError(f"--output {output} is a file, not a folder; name another.")
@@ -127,8 +139,8 @@ def compare(
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tamis-")))
         else:
             folder = output
-        records, complete = _run(tasks, folder, header, fresh, jobs)
-        result = _result(source, records, header, complete)
+        records, complete = _run(tasks, folder, header, fresh, jobs, time_limit or None)
+        result = _result(source, records, header, complete, time_limit or None)
         if output is not None and complete:
             write_all({folder / "comparison.json": lambda path: _write_json(result, path)})
     if as_json:
@@ -146,7 +158,7 @@ def compare(
         raise CommandError(
             f"stopped after {len(records)} of {len(tasks)} methods; {goes_on}.", INTERRUPTED
         )
-    failed = [record.key["label"] for record in records if record.error]
+    failed = [record.key["label"] for record in records if record.error and not record.too_long]
     if failed:
         raise CommandError(f"{', '.join(failed)} failed; see above why.", COMPUTATION)
 
@@ -278,7 +290,12 @@ def _classes(source: Source, rows: IntArray | slice) -> IntArray | None:
 
 
 def _run(
-    tasks: Sequence[Task], folder: Path, header: dict[str, Any], fresh: bool, jobs: int
+    tasks: Sequence[Task],
+    folder: Path,
+    header: dict[str, Any],
+    fresh: bool,
+    jobs: int,
+    time_limit: float | None,
 ) -> tuple[list[Record], bool]:
     """The finished runs, and whether they are all."""
     from tamis.evaluation import Results, SweepError, sweep
@@ -287,7 +304,14 @@ def _run(
     try:
         folder.mkdir(exist_ok=True)
         results = sweep(
-            tasks, path, header=header, n_jobs=jobs, progress=sys.stderr.isatty(), fresh=fresh
+            tasks,
+            path,
+            header=header,
+            n_jobs=jobs,
+            progress=sys.stderr.isatty(),
+            time_limit=time_limit,
+            limited_part="fit",  # what a method loses by judging is no fault of its own
+            fresh=fresh,
         )
         return list(results.records), True
     except KeyboardInterrupt:
@@ -304,7 +328,11 @@ def _run(
 
 
 def _result(
-    source: Source, records: Sequence[Record], header: dict[str, Any], complete: bool
+    source: Source,
+    records: Sequence[Record],
+    header: dict[str, Any],
+    complete: bool,
+    time_limit: float | None,
 ) -> dict[str, Any]:
     from tamis.cli._comparison import overlap, summary
 
@@ -315,6 +343,7 @@ def _result(
         "n_samples": source.table.X.shape[0],
         "n_columns": source.table.X.shape[1],
         **{name: header[name] for name in ("n_kept", "n_clusters", "protocol")},
+        "time_limit": time_limit,
         "complete": complete,
         "methods": lines,
         "overlap": {"methods": names, "jaccard": shares},
@@ -343,7 +372,7 @@ def _print(result: dict[str, Any]) -> None:
             (
                 line["method"],
                 str(line["n_columns"] or "–"),
-                "–" if line["fit_seconds"] is None else f"{line['fit_seconds']:.2f}",
+                _seconds(line, result["time_limit"]),
                 *(_figure(line["measures"].get(measure)) for measure in shown),
             )
             for line in lines
@@ -351,6 +380,12 @@ def _print(result: dict[str, Any]) -> None:
         right=("columns", "seconds", *MEASURES.values()),
     )
     print_text("Seconds: processor time of the fit. Neighbours are searched once and shared.")
+    slow = [line["method"] for line in lines if line["over_time_limit"]]
+    if slow:
+        print_text(
+            f"Stopped after {result['time_limit']:g} s: {', '.join(slow)}; --time-limit sets "
+            "another number of seconds, 0 none."
+        )
     overlap = result["overlap"]
     if len(overlap["methods"]) > 1:
         print_text("")
@@ -375,6 +410,12 @@ def _print(result: dict[str, Any]) -> None:
 
 def _warn(text: str) -> None:
     stderr().print(f"warning: {printable(text)}", soft_wrap=True)
+
+
+def _seconds(line: dict[str, Any], time_limit: float) -> str:
+    if line["over_time_limit"]:
+        return f"over {time_limit:g} s"
+    return "–" if line["fit_seconds"] is None else f"{line['fit_seconds']:.2f}"
 
 
 def _figure(estimate: dict[str, Any] | None) -> str:
