@@ -15,6 +15,7 @@ from typing import Any, NoReturn, TextIO
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from tamis.cli._completion import bash_words
 from tamis.cli._screen import one_line, printable, stderr
 
 __all__ = [
@@ -74,7 +75,7 @@ class Group(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Keep the arguments as they were given: reports quote them."""
         if not args and not ctx.resilient_parsing:
-            ctx.get_help()  # prints it
+            print(ctx.get_help() or "", end="")  # rich prints it by itself
             raise CommandError("no command was named; for example, run `tamis select data.csv`.")
         ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
@@ -82,6 +83,11 @@ class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """The options, flags among them as flags."""
         return _plain_flags(super().get_params(ctx))
+
+    def _main_shell_completion(self, *args: Any, **settings: Any) -> None:
+        """Complete a word, also where bash has taken it apart."""
+        with bash_words():
+            super()._main_shell_completion(*args, **settings)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command, with warnings as lines."""

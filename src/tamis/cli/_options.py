@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tamis.cli._completion import format_names, table_names
 from tamis.cli._failures import CommandError
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Jobs",
     "Key",
     "Labels",
+    "Layer",
     "MaxRows",
     "Number",
     "Seed",
@@ -43,6 +45,7 @@ File = Annotated[
         metavar="FILE",
         help="A table: samples in rows, numbers in columns. Or a registered data set, as "
         "dataset:NAME (see tamis datasets).",
+        autocompletion=table_names,
         show_default=False,
     ),
 ]
@@ -68,7 +71,15 @@ Ids = Annotated[
 ]
 Format = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The format of FILE, where its name does not tell."),
+    typer.Option(
+        metavar="NAME",
+        help="The format of FILE, where its name does not tell.",
+        autocompletion=format_names,
+    ),
+]
+Layer = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The layer of FILE to take instead of X (h5ad, Zarr)."),
 ]
 Key = Annotated[
     str | None,

@@ -24,6 +24,10 @@ __all__ = [
 
 # A pipe has no width: no line is broken or cut.
 _PIPE_WIDTH = 100_000
+# Longer words are cut in the tables of a terminal.
+_LONGEST_WORD = 40
+# Between the columns of a table.
+_GAP = 3
 
 
 def one_line(text: str) -> str:
@@ -71,9 +75,16 @@ def print_text(text: str, style: str | None = None) -> None:
 
 
 def print_table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    names: Sequence[str] = (),
 ) -> None:
     """Print a table: with a rule under the header on a terminal, aligned by spaces when piped.
+
+    A terminal breaks lines between words; long words and names are cut there, and what is too wide
+    is printed in parts. A pipe gets everything.
 
     Parameters
     ----------
@@ -82,6 +93,8 @@ def print_table(
     rows : iterable of sequences of str
     right : sequence of str
         Columns that are set flush right: numbers.
+    names : sequence of str
+        Columns of names, which are one word whatever they are made of.
     """
     console = stdout()
     cells = [[printable(cell) for cell in row] for row in rows]
@@ -92,12 +105,60 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for name in columns:
-        table.add_column(Text(name), justify="right" if name in right else "left", overflow="fold")
-    for row in cells:
-        table.add_row(*(Text(cell) for cell in row))
-    console.print(table)
+    whole = (*right, *names)
+    cells = [
+        [
+            _cut(cell) if name in whole else " ".join(map(_cut, cell.split(" ")))
+            for name, cell in zip(columns, row, strict=True)
+        ]
+        for row in cells
+    ]
+    for number, shown in enumerate(_parts_that_fit(columns, cells, whole, console.width)):
+        if number:
+            console.print()
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+        for i in shown:
+            table.add_column(
+                Text(columns[i]),
+                justify="right" if columns[i] in right else "left",
+                min_width=_narrowest(columns, cells, whole, i),
+                overflow="fold",
+            )
+        for row in cells:
+            table.add_row(*(Text(row[i]) for i in shown))
+        console.print(table)
+
+
+def _cut(word: str) -> str:
+    return word if len(word) <= _LONGEST_WORD else word[: _LONGEST_WORD - 1] + "…"
+
+
+def _narrowest(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], whole: Sequence[str], index: int
+) -> int:
+    """The width at which no word of a column is broken, and no cell of those that stay whole."""
+    from rich.cells import cell_len
+
+    cells = [row[index] for row in rows]
+    if columns[index] not in whole:
+        cells = [word for cell in cells for word in cell.split(" ")]
+    return max(cell_len(text) for text in (*columns[index].split(" "), *cells))
+
+
+def _parts_that_fit(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], whole: Sequence[str], width: int
+) -> list[list[int]]:
+    """The columns of each part of a table that is too wide to be shown as one.
+
+    Every part begins with the first column, which tells the rows apart.
+    """
+    widths = [_narrowest(columns, rows, whole, i) for i in range(len(columns))]
+    parts = [[0]]
+    for i in range(1, len(columns)):
+        if parts[-1] != [0] and sum(widths[j] + _GAP for j in [*parts[-1], i]) - _GAP > width:
+            parts.append([0])
+        parts[-1].append(i)
+    return parts
 
 
 def _print_plain(

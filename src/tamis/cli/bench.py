@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tamis.cli._completion import dataset_list
 from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
 from tamis.cli._options import AsJson, Jobs, Seed, close_to
 from tamis.cli._screen import one_line, print_json, print_table, print_text, stderr, stdout
@@ -43,7 +44,12 @@ def bench(
     ] = False,
     sets: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="Only these data sets.", show_default="those at hand"),
+        typer.Option(
+            metavar="A,B",
+            help="Only these data sets.",
+            autocompletion=dataset_list,
+            show_default="those at hand",
+        ),
     ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where results are kept.")
@@ -194,6 +200,8 @@ def _known_sets(sets: str | None) -> list[str] | None:
 
 def _check_folder(folder: Path) -> None:
     """Results go into a folder that is made if its parent exists."""
+    if str(folder) == "-":
+        raise CommandError("--output - is no folder; --json prints the results.")
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"{folder} is a file, not a folder; choose another with --output.")
     if not folder.absolute().parent.is_dir():

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tamis.cli._completion import method_list
 from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
+from tamis.cli._layers import layer_key
 from tamis.cli._options import (
     AsJson,
     File,
@@ -19,6 +21,7 @@ from tamis.cli._options import (
     Ids,
     Jobs,
     Key,
+    Layer,
     MaxRows,
     Number,
     Seed,
@@ -45,7 +48,14 @@ CLUSTERS_BY_DEFAULT = 5
 def compare(
     file: File,
     methods: Annotated[
-        str, typer.Option("--methods", "-m", metavar="A,B", help="Names, or all.")
+        str,
+        typer.Option(
+            "--methods",
+            "-m",
+            metavar="A,B",
+            help="Names, or all.",
+            autocompletion=method_list,
+        ),
     ] = "all",
     number: Number = None,
     labels: Annotated[
@@ -57,7 +67,11 @@ def compare(
     ids: Ids = None,
     scale: Annotated[
         Scale,
-        typer.Option(help="What is done to the columns first; auto is what suits each method."),
+        typer.Option(
+            metavar="NAME",
+            help="What is done to the columns first: auto, standard, columns, unit or none; auto "
+            "is what suits each method.",
+        ),
     ] = "auto",
     clusters: Annotated[
         int | None,
@@ -94,6 +108,7 @@ def compare(
     max_rows: MaxRows = None,
     format: Format = None,
     key: Key = None,
+    layer: Layer = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: AsJson = False,
@@ -119,6 +134,7 @@ def compare(
         check_folder(output.absolute().parent, "--output")
         if output.exists() and not output.is_dir():
             raise CommandError(f"--output {output} is a file, not a folder; name another.")
+    key = layer_key(layer, key, file, format)
     source = read_source(file, labels=labels, ids=ids, format=format, key=key)
     check_values(source)
     n_kept, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)
