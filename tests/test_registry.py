@@ -105,7 +105,9 @@ def test_every_selector_is_exported_and_registered_once():
     assert len(set(registered)) == len(registered)
     assert set(registered) == selectors_in_the_package()
     exported = {getattr(tamis, name) for name in tamis.__all__}
-    assert {item for item in exported if inspect.isclass(item)} - {Selector, GraphSelector} == set(registered)
+    assert {item for item in exported if inspect.isclass(item)} - {Selector, GraphSelector} == set(
+        registered
+    )
 
 
 def test_everything_that_is_exported_exists():

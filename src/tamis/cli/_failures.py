@@ -63,9 +63,8 @@ class Group(TyperGroup):
             return super().main(*args, **settings)
         try:
             result = super().main(*args, **settings)
-            sys.stdout.flush()
+            sys.stdout.flush()  # of help, too
         except BrokenPipeError:
-            # The reader has seen enough, `tamis methods | head` for one.
             _leave_stdout()
             result = 0
         except Exception as error:
@@ -93,9 +92,14 @@ class Group(TyperGroup):
         """Run a command, with warnings as lines."""
         with _warnings_as_lines():
             try:
-                return super().invoke(ctx)
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+                return result
             except KeyboardInterrupt:
                 raise CommandError("stopped; nothing was written.", INTERRUPTED) from None
+            except BrokenPipeError:  # the reader has seen enough, `tamis methods | head` for one
+                _leave_stdout()
+                return None
 
 
 class Command(TyperCommand):

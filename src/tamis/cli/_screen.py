@@ -102,6 +102,7 @@ def print_table(
         _print_plain(columns, cells, right)
         return
     from rich import box
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
@@ -113,17 +114,17 @@ def print_table(
         ]
         for row in cells
     ]
-    for number, shown in enumerate(_parts_that_fit(columns, cells, whole, console.width)):
+    widths = [_narrowest(columns, cells, whole, i) for i in range(len(columns))]
+    for number, shown in enumerate(_parts_that_fit(widths, console.width)):
         if number:
             console.print()
+        room = console.width - _GAP * (len(shown) - 1)
+        natural = [max(cell_len(text[i]) for text in (columns, *cells)) for i in shown]
+        given = _shared_out([widths[i] for i in shown], natural, room)
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-        for i in shown:
-            table.add_column(
-                Text(columns[i]),
-                justify="right" if columns[i] in right else "left",
-                min_width=_narrowest(columns, cells, whole, i),
-                overflow="fold",
-            )
+        for i, width in zip(shown, given, strict=True):
+            justify: Any = "right" if columns[i] in right else "left"
+            table.add_column(Text(columns[i]), justify=justify, width=width, overflow="fold")
         for row in cells:
             table.add_row(*(Text(row[i]) for i in shown))
         console.print(table)
@@ -145,20 +146,26 @@ def _narrowest(
     return max(cell_len(text) for text in (*columns[index].split(" "), *cells))
 
 
-def _parts_that_fit(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], whole: Sequence[str], width: int
-) -> list[list[int]]:
+def _parts_that_fit(widths: Sequence[int], room: int) -> list[list[int]]:
     """The columns of each part of a table that is too wide to be shown as one.
 
     Every part begins with the first column, which tells the rows apart.
     """
-    widths = [_narrowest(columns, rows, whole, i) for i in range(len(columns))]
     parts = [[0]]
-    for i in range(1, len(columns)):
-        if parts[-1] != [0] and sum(widths[j] + _GAP for j in [*parts[-1], i]) - _GAP > width:
+    for i in range(1, len(widths)):
+        if parts[-1] != [0] and sum(widths[j] + _GAP for j in [*parts[-1], i]) - _GAP > room:
             parts.append([0])
         parts[-1].append(i)
     return parts
+
+
+def _shared_out(narrowest: Sequence[int], natural: Sequence[int], room: int) -> list[int]:
+    """The widths of columns: what they would like, or a share of the room beyond what they need."""
+    wanted = sum(natural) - sum(narrowest)
+    share = min(1.0, max(0, room - sum(narrowest)) / wanted) if wanted else 1.0
+    return [
+        least + int((most - least) * share) for least, most in zip(narrowest, natural, strict=True)
+    ]
 
 
 def _print_plain(
