@@ -78,7 +78,7 @@ def terminal(wine_csv, tmp_path, environment):
     import struct
     import termios
 
-    def terminal(*arguments):
+    def terminal(*arguments, code=0):
         parent, child = pty.openpty()
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         running = subprocess.Popen(
@@ -96,7 +96,7 @@ def terminal(wine_csv, tmp_path, environment):
                 break
             shown += part
         os.close(parent)
-        assert running.wait() == 0
+        assert running.wait() == code
         return shown.decode()
 
     return terminal
@@ -119,6 +119,15 @@ def test_a_terminal_of_80_columns_breaks_no_word(terminal, process, command):
     shown = plain(terminal(command)).replace("\n", " ").split()
     for word in process(command).stdout.split():
         assert word in shown or (len(word) > 40 and word[:39] + "…" in shown), word
+
+
+def test_a_refusal_breaks_no_word_either(terminal, process):
+    words = ("select", "wine.csv", "-o", "-", "--json")
+    (line,) = process(*words).stderr.splitlines()
+    assert len(line) > 80
+    shown = plain(terminal(*words, code=2)).splitlines()
+    assert max(map(len, shown)) <= 80
+    assert " ".join(" ".join(shown).split()) == line
 
 
 def test_a_wide_table_is_shown_in_parts(terminal):

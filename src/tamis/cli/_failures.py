@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from tamis.cli._completion import bash_words
-from tamis.cli._screen import one_line, printable, stderr
+from tamis.cli._screen import one_line, print_aside
 
 __all__ = [
     "ARGUMENTS",
@@ -168,7 +168,7 @@ def _report(error: Exception) -> NoReturn:
         code = COMPUTATION
     if os.environ.get("TAMIS_TRACEBACK"):
         traceback.print_exception(error)
-    stderr().print(f"tamis: {printable(message)}", soft_wrap=True)
+    print_aside(f"tamis: {message}")
     sys.exit(code)
 
 
@@ -213,7 +213,7 @@ def _warnings_as_lines() -> Iterator[None]:
         text = one_line(str(message))
         if text not in said:
             said.add(text)
-            stderr().print(f"warning: {printable(text)}", soft_wrap=True)
+            print_aside(f"warning: {text}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

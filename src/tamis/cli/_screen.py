@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "one_line",
+    "print_aside",
     "print_json",
     "print_table",
     "print_text",
@@ -72,6 +73,12 @@ def _console(terminal: bool, stderr: bool) -> Console:
 def print_text(text: str, style: str | None = None) -> None:
     """Print a line of the result, whole, whatever the width."""
     stdout().print(printable(text), style=style, soft_wrap=not sys.stdout.isatty())
+
+
+def print_aside(text: str) -> None:
+    """Print a line on standard error: a warning, a note or a failure."""
+    console = stderr()
+    console.print(printable(text), soft_wrap=not console.is_terminal)
 
 
 def print_table(

@@ -12,7 +12,7 @@ import typer
 from tamis.cli._completion import dataset_list
 from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
 from tamis.cli._options import AsJson, Jobs, Seed, close_to
-from tamis.cli._screen import one_line, print_json, print_table, print_text, stderr, stdout
+from tamis.cli._screen import one_line, print_aside, print_json, print_table, print_text, stdout
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -152,10 +152,7 @@ def _say_what_took_too_long(outcome: Outcome) -> None:
             for label, number in Counter(labels).items()
         )
         runs = "1 run" if len(labels) == 1 else f"{len(labels)} runs"
-        stderr().print(
-            f"note: {runs} of {outcome.name} took longer than the time limit: {methods}.",
-            soft_wrap=True,
-        )
+        print_aside(f"note: {runs} of {outcome.name} took longer than the time limit: {methods}.")
 
 
 def _print_whole(console: Console, table: Any) -> None:

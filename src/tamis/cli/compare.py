@@ -29,7 +29,7 @@ from tamis.cli._options import (
     read_number,
 )
 from tamis.cli._preparation import NEIGHBOR_ROWS, Scale, check_values, scaling_words
-from tamis.cli._screen import print_json, print_table, print_text, printable, stderr, working
+from tamis.cli._screen import print_aside, print_json, print_table, print_text, working
 from tamis.cli._selectors import cluster_parameter
 from tamis.cli._source import Source, read_source
 from tamis.cli._targets import check_folder, write_all
@@ -419,13 +419,9 @@ def _print(result: dict[str, Any]) -> None:
         )
     for line in lines:
         for warning in line["warnings"]:
-            _warn(f"{line['method']}: {warning}")
+            print_aside(f"warning: {line['method']}: {warning}")
         if line["error"]:
-            _warn(f"{line['method']} failed: {line['error']}")
-
-
-def _warn(text: str) -> None:
-    stderr().print(f"warning: {printable(text)}", soft_wrap=True)
+            print_aside(f"warning: {line['method']} failed: {line['error']}")
 
 
 def _seconds(line: dict[str, Any], time_limit: float) -> str:

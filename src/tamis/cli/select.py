@@ -165,8 +165,8 @@ def select(
         "--report": report,
     }
     folders = _check_formats(output, output_format, ranking)
-    check_report(report)
     paths = check_targets(targets, None if file.startswith("dataset:") else Path(file), folders)
+    check_report(report)
     if to_stdout:
         paths["--output"] = STANDARD_OUTPUT
 
