@@ -1,5 +1,24 @@
 """The public names, for type checkers and for the lazy loader, which reads them from here."""
 
+from . import (
+    base,
+    cli,
+    clustering,
+    columns,
+    datasets,
+    evaluation,
+    evidence,
+    graphs,
+    io,
+    metrics,
+    plots,
+    pseudo_labels,
+    registry,
+    report,
+    selectors,
+    solvers,
+    testing,
+)
 from .base import GraphSelector, Selector
 from .selectors.cufs import CUFS
 from .selectors.eufs import EUFS
@@ -42,4 +61,21 @@ __all__ = [
     "RandomSubset",
     "Selector",
     "__version__",
+    "base",
+    "cli",
+    "clustering",
+    "columns",
+    "datasets",
+    "evaluation",
+    "evidence",
+    "graphs",
+    "io",
+    "metrics",
+    "plots",
+    "pseudo_labels",
+    "registry",
+    "report",
+    "selectors",
+    "solvers",
+    "testing",
 ]

@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis._repr_html import top_features
+from tamis._table_kinds import refuse_other_tables
 from tamis._threads import on_one_thread
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.columns import canonical_csr, columns_of_rounding, describe_columns, extent, share_of
@@ -114,6 +115,7 @@ class Selector(SelectorMixin, BaseEstimator):
         than rounding (see :func:`tamis.columns.columns_of_rounding`) counts as constant, and a
         warning names it.
         """
+        refuse_other_tables(X)
         if getattr(X, "ndim", 2) != 2:
             raise ValueError(
                 f"Expected a 2D table of samples and features, not an array of shape {X.shape}; "

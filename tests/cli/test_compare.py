@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -250,3 +252,75 @@ def test_warnings_of_methods_cannot_move_the_cursor(run, blobs_csv, monkeypatch)
     assert "\x1b" not in result.stderr
     assert r"laplacian_score failed: " in result.stderr
     assert r"column \x1b[2J is bad" in result.stderr
+
+
+def spin(self, X, y=None):
+    """A fit that never ends."""
+    while True:
+        pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a clock of processor time")
+def test_a_method_over_the_time_limit_is_a_row_that_says_so(run, blobs_csv, monkeypatch):
+    monkeypatch.setattr(MRSF, "fit", spin)
+    options = ("--labels", "kind", *QUICK, "--time-limit", 0.3)
+    result = run("compare", blobs_csv, *options)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    row = next(line for line in result.stdout.splitlines() if line.startswith("mrsf"))
+    assert "over 0.3 s" in row
+    assert set(row.split()[5:]) == {"–"}
+    assert "Stopped after 0.3 s: mrsf; --time-limit sets another" in result.stdout
+    found = json.loads(run("compare", blobs_csv, *options, "--json").stdout)
+    assert found["time_limit"] == 0.3
+    slow, done = figures(found, "mrsf"), figures(found, "laplacian_score")
+    assert slow["over_time_limit"]
+    assert (slow["error"], slow["fit_seconds"], slow["selected"]) == (None, None, None)
+    assert not done["over_time_limit"]
+    assert set(done["measures"]) == set(MEASURES)
+    assert found["overlap"]["methods"] == ["laplacian_score"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a clock of processor time")
+def test_another_time_limit_is_another_try(run, blobs_csv, monkeypatch, tmp_path):
+    options = ("--labels", "kind", *QUICK, "-o", "kept", "--json")
+    with monkeypatch.context() as patch:
+        patch.setattr(MRSF, "fit", spin)
+        run("compare", blobs_csv, *options, "--time-limit", 0.3)
+    same = json.loads(run("compare", blobs_csv, *options, "--time-limit", 0.3).stdout)
+    assert figures(same, "mrsf")["over_time_limit"]
+    again = json.loads(run("compare", blobs_csv, *options, "--time-limit", 0).stdout)
+    assert again["time_limit"] is None
+    assert len(figures(again, "mrsf")["selected"]) == 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a clock of processor time")
+def test_judging_does_not_count_for_the_time_limit(run, blobs_csv, monkeypatch):
+    from tamis.cli._comparison import Judge
+
+    measure = Judge.measure
+
+    def slow_measure(self, chosen, seeds):
+        end = time.process_time() + 0.5
+        while time.process_time() < end:
+            pass
+        return measure(self, chosen, seeds)
+
+    monkeypatch.setattr(Judge, "measure", slow_measure)
+    result = run(
+        "compare",
+        blobs_csv,
+        "--labels",
+        "kind",
+        *QUICK[2:],
+        "-m",
+        "mrsf",
+        "--time-limit",
+        0.4,
+        "--json",
+    )
+    assert not any(line["over_time_limit"] for line in json.loads(result.stdout)["methods"])
+
+
+def test_results_are_kept_in_a_folder(refused, blobs_csv):
+    assert "--json" in refused("compare", blobs_csv, *QUICK, "-o", "-")

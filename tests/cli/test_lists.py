@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+import typer
 
 from tamis import __version__, datasets
 from tamis.cli import app
+from tamis.cli._completion import table_names
 from tamis.evaluation import experiments
 from tamis.registry import METHODS, RECOMMENDED
 
@@ -101,8 +103,42 @@ def test_the_version(run):
     assert run("--version").stdout == f"tamis {__version__}\n"
 
 
-def test_no_arguments_show_the_help(run):
-    assert "For example:" in run().output
+def test_no_arguments_show_the_help_and_say_what_is_missing(run):
+    result = run()
+    assert result.exit_code == 2
+    assert result.stdout.rstrip() == run("--help").stdout.rstrip()
+    (line,) = result.stderr.splitlines()
+    assert line == "tamis: no command was named; for example, run `tamis select data.csv`."
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_flags_are_shown_as_flags(run, command):
+    text = run(*command.split(), "--help").stdout
+    assert "bool" not in text
+    assert "--help" in text
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_breaks_no_word(run, command, monkeypatch):
+    """Every word of every help text is whole in a window of 80 columns."""
+    from typer.main import get_command
+
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    shown = set(run(*command.split(), "--help").stdout.replace("│", " ").split())
+    group = get_command(app)
+    chosen = group.commands[command] if command else group
+    context = typer.Context(chosen)
+    for option in chosen.get_params(context):
+        names = option.opts if option.param_type_name == "option" else []
+        words = [*(option.help or "").split(), *names, *option.display_type_rich(context).split()]
+        assert set(words) <= shown, option.name
+
+
+def test_a_flag_takes_no_value(run, refused):
+    for words in (("methods", "--json", "true"), ("select", "--json", "False", "data.csv")):
+        assert "--json takes no value; write --json alone" in refused(*words)
+    assert "does not take a value" in refused("methods", "--json=true")
 
 
 @pytest.mark.parametrize(
@@ -113,6 +149,18 @@ def test_no_arguments_show_the_help(run):
         ("tamis select data.csv --method lap", {"laplacian_score"}),
         ("tamis datasets iri", {"iris", "iris_noise"}),
         ("tamis bench jel", {"jelsr"}),
+        ("tamis bench udfs --sets usps,umi", {"usps,umist"}),
+        ("tamis compare data.csv -m mrsf,lap", {"mrsf,laplacian_score"}),
+        ("tamis select data.csv --format par", {"parquet"}),
+        ("tamis select data.csv --output-format h5", {"h5ad"}),
+        ("tamis select data.csv -m udfs --param n_n", {"n_neighbors=5"}),
+        ("tamis select data.csv -m udfs --param reg", {"reg=1.0", "reg=0.001", "reg=1000.0"}),
+        ("tamis select data.csv --scale st", {"standard"}),
+        ("tamis select dataset:iri", {"dataset:iris", "dataset:iris_noise"}),
+        ("tamis select nothing", set()),
+        # Bash takes words apart, and replaces the last part only.
+        ("tamis select dataset : iri", {"iris", "iris_noise"}),
+        ("tamis select data.csv -m udfs --param reg = 1", {"1.0", "1000.0"}),
     ],
 )
 def test_the_shell_completes(words, wanted, monkeypatch, capsys):
@@ -122,3 +170,21 @@ def test_the_shell_completes(words, wanted, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         app(prog_name="tamis")
     assert set(capsys.readouterr().out.split()) == wanted
+
+
+def test_files_come_before_data_sets(monkeypatch, tmp_path):
+    """Where a file begins so the shell completes it, as nothing else is offered."""
+    monkeypatch.chdir(tmp_path)
+    assert "dataset:iris" in table_names("data")
+    (tmp_path / "data.csv").touch()
+    assert table_names("data") == []
+    assert "dataset:iris" in table_names("datas")
+
+
+def test_no_processes_do_no_work(refused):
+    for words in (("select", "data.csv"), ("compare", "data.csv"), ("bench", "udfs")):
+        assert "-1 for every core" in refused(*words, "--jobs", "0")
+
+
+def test_experiments_are_kept_in_a_folder(refused):
+    assert "--json" in refused("bench", "udfs", "-o", "-")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -69,29 +70,118 @@ def test_piped_output_is_plain_and_quiet(process):
     assert "proline" in result.stdout
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_a_terminal_gets_colours(wine_csv, tmp_path, environment):
-    import pty
+@pytest.fixture
+def terminal(wine_csv, tmp_path, environment):
+    """Run a command on a terminal of 80 columns; return what it shows, without its end."""
+    pty = pytest.importorskip("pty")
+    import fcntl
+    import struct
+    import termios
 
-    parent, child = pty.openpty()
-    running = subprocess.Popen(
-        [sys.executable, "-m", "tamis", "methods", "udfs"],
-        stdin=child, stdout=child, stderr=child, env={**environment, "TERM": "xterm-256color"},
-    )  # fmt: skip
-    os.close(child)
-    shown = b""
-    while True:
-        try:
-            part = os.read(parent, 4096)
-        except OSError:  # Linux tells the end of a terminal so
-            break
-        if not part:
-            break
-        shown += part
-    os.close(parent)
-    assert running.wait() == 0
-    assert b"\x1b[1m" in shown
-    assert "──".encode() in shown
+    def terminal(*arguments, code=0):
+        parent, child = pty.openpty()
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        running = subprocess.Popen(
+            [sys.executable, "-m", "tamis", *arguments], cwd=tmp_path,
+            stdin=child, stdout=child, stderr=child, env={**environment, "TERM": "xterm-256color"},
+        )  # fmt: skip
+        os.close(child)
+        shown = b""
+        while True:
+            try:
+                part = os.read(parent, 4096)
+            except OSError:  # Linux tells the end of a terminal so
+                break
+            if not part:
+                break
+            shown += part
+        os.close(parent)
+        assert running.wait() == code
+        return shown.decode()
+
+    return terminal
+
+
+def plain(shown):
+    """What a terminal shows, without colours and movements."""
+    return re.sub("\x1b\\[[0-9;?]*[a-zA-Z]", "", shown).replace("\r", "\n")
+
+
+def test_a_terminal_gets_colours(terminal):
+    shown = terminal("methods", "udfs")
+    assert "\x1b[1m" in shown
+    assert "──" in shown
+
+
+@pytest.mark.parametrize("command", ["methods", "datasets"])
+def test_a_terminal_of_80_columns_breaks_no_word(terminal, process, command):
+    """What a pipe shows is in the tables of a terminal, word by word; long words are cut."""
+    shown = plain(terminal(command)).replace("\n", " ").split()
+    for word in process(command).stdout.split():
+        assert word in shown or (len(word) > 40 and word[:39] + "…" in shown), word
+
+
+def test_a_refusal_breaks_no_word_either(terminal, process):
+    words = ("select", "wine.csv", "-o", "-", "--json")
+    (line,) = process(*words).stderr.splitlines()
+    assert len(line) > 80
+    shown = plain(terminal(*words, code=2)).splitlines()
+    assert max(map(len, shown)) <= 80
+    assert " ".join(" ".join(shown).split()) == line
+
+
+def test_a_wide_table_is_shown_in_parts(terminal):
+    shown = plain(terminal("compare", "wine.csv", "--labels", "cultivar", "-m", "mrsf", "--repeats",
+                           "2"))  # fmt: skip
+    lines = [line.rstrip() for line in shown.splitlines()]
+    assert max(map(len, lines)) <= 80
+    rows = [line.split() for line in lines if line.startswith("mrsf ")]
+    assert len(rows) > 1
+    head = " ".join(" ".join(line.split()) for line in lines)
+    for word in ("redundancy", "variance kept", "rebuilding", "neighbours", "agreement", "ACC"):
+        assert word in head
+    figures = [cell for row in rows for cell in row[1:] if cell != "±"]
+    assert all(re.fullmatch(r"\d+(\.\d+)?", figure) for figure in figures)
+
+
+def test_the_bar_names_what_is_waited_for(terminal):
+    shown = terminal("compare", "wine.csv", "--labels", "cultivar", "-m", "mrsf,udfs", "--repeats",
+                     "2")  # fmt: skip
+    assert re.search(r"all_features on wine\.csv, \d+ s", plain(shown))
+
+
+def test_long_names_are_cut_on_a_terminal_only(terminal, process, tmp_path):
+    name = "a long name of a column " * 4 + "x" * 60
+    lines = [f"{name},b,c,d", *(f"{i},{i * i % 7},{i % 3},{i % 5}" for i in range(20))]
+    (tmp_path / "long.csv").write_text("\n".join(lines) + "\n")
+    options = ("select", "long.csv", "-m", "max_variance", "-k", "2")
+    assert name in process(*options).stdout
+    shown = plain(terminal(*options))
+    assert name[:39] + "…" in shown
+    assert "x" * 60 not in shown
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",), ("methods",), ("methods", "--json"), ("select", "wine.csv"),
+        ("select", "wine.csv", "-o", "-"),
+    ],
+)  # fmt: skip
+def test_a_full_disk_is_one_line(environment, wine_csv, tmp_path, arguments):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "tamis", *arguments],
+            cwd=tmp_path, env=environment, stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1] == (
+        "tamis: cannot write to standard output: No space left on device; make room, or send it "
+        "elsewhere."
+    )
+    if "-" not in arguments:
+        assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("arguments", [("methods",), ("select", "wine.csv", "-k", "2")])

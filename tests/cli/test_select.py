@@ -384,3 +384,92 @@ def test_usage_names_the_optional_argument_once(run, command):
     usage = run(command, "--help").stdout
     assert "[NAME]" in usage
     assert "[[" not in usage
+
+
+@pytest.mark.parametrize("command", ["select", "compare"])
+def test_a_table_of_constants_keeps_nothing(refused, tmp_path, command):
+    pd.DataFrame({"a": [1, 1, 1], "b": [2, 2, 2]}).to_csv(tmp_path / "flat.csv", index=False)
+    line = refused(command, "flat.csv", *(("-o", "kept.csv") if command == "select" else ()))
+    assert "flat.csv: every column is constant" in line
+
+
+def test_the_selected_columns_on_standard_output(run, wine_csv):
+    options = ("select", wine_csv, "--labels", "cultivar", "-k", 3)
+    result = run(*options, "-o", "-")
+    assert result.exit_code == 0, result.output
+    assert "Method: " in result.stderr
+    assert "Wrote" not in result.stderr
+    run(*options, "-o", "kept.csv")
+    assert result.stdout == (wine_csv.parent / "kept.csv").read_text()
+    tabbed = run(*options, "-o", "-", "--output-format", "tsv").stdout
+    assert tabbed.count("\t") == result.stdout.count(",")
+    assert not (wine_csv.parent / "-").exists()
+
+
+def test_standard_output_holds_one_thing(refused, wine_csv):
+    assert "leave one out" in refused("select", wine_csv, "-o", "-", "--json")
+    line = refused("select", wine_csv, "-o", "-", "--output-format", "zarr")
+    assert "is a folder" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "better"),
+    [("r.pdf", "r.html"), ("why", "why.html"), ("-", "report.html"), ("a.tar.gz", "a.tar.html")],
+)
+def test_a_report_is_html(refused, wine_csv, name, better):
+    line = refused("select", wine_csv, "--report", name)
+    assert f"--report {name}: a report is an HTML page; call it {better}." in line
+
+
+@pytest.fixture
+def cells(tmp_path, blobs):
+    """60 cells, 40 genes: an h5ad file with two layers."""
+    from tamis.io import Table, write_table
+
+    X = blobs.to_numpy()
+    path = tmp_path / "cells.h5ad"
+    write_table(Table(X, blobs.columns.to_numpy()), range(40), path)
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "r+") as file:
+        file["layers"]["counts"] = np.square(X) * np.linspace(9, 1, 40)
+        file["layers"]["log1p"] = X
+        file["uns"]["note"] = "kept"
+    return path
+
+
+def test_a_layer_is_ranked_instead_of_x(run, cells):
+    chosen = ("-m", "max_variance", "-k", 5)
+    layer = kept_columns(run("select", cells, *chosen, "--layer", "counts", "--json"))
+    assert layer == kept_columns(run("select", cells, *chosen, "--key", "layers/counts", "--json"))
+    assert layer != kept_columns(run("select", cells, *chosen, "--json"))
+
+
+def test_a_wrong_layer_is_told_the_right_ones(refused, cells, wine_csv):
+    line = refused("select", cells, "--layer", "cuonts")
+    assert "there is no layer 'cuonts' (did you mean 'counts'?)" in line
+    assert "its layers are 'counts', 'log1p'." in line
+    assert "did you mean" not in refused("compare", cells, "--layer", "x")
+    assert "has no layers" in refused("select", wine_csv, "--layer", "counts")
+    assert "has no layers" in refused("select", "dataset:iris", "--layer", "counts")
+    assert "leave one out" in refused("select", cells, "--layer", "counts", "--key", "X")
+
+
+def test_an_h5ad_output_says_what_it_holds(run, cells, wine_csv):
+    h5py = pytest.importorskip("h5py")
+    result = run("select", cells, "--layer", "counts", "-k", 5, "-o", "out.h5ad")
+    assert "a copy of" in result.stdout
+    assert "all 40 columns, with X, obs, layers and everything else as they were" in result.stdout
+    assert "The 5 kept columns, ranked on layers/counts, are marked in var" in result.stdout
+    with h5py.File(cells) as before, h5py.File(cells.with_name("out.h5ad")) as after:
+        for name in ("X", "layers/counts", "layers/log1p", "uns/note"):
+            assert np.array_equal(before[name][()], after[name][()])
+        assert after["var/tamis_selected"][()].sum() == 5
+    result = run("select", wine_csv, "--labels", "cultivar", "-k", 5, "-o", "wine.h5ad", "--json")
+    contents, marked = json.loads(result.stdout)["output_holds"]
+    assert contents.startswith("It holds all 13 columns, unscaled, as X;")
+    assert marked.startswith("The 5 kept columns are marked in var, as tamis_selected")
+    with h5py.File(wine_csv.with_name("wine.h5ad")) as file:
+        assert np.array_equal(file["X"][()], pd.read_csv(wine_csv).iloc[:, :-1])
+    assert (
+        json.loads(run("select", wine_csv, "-o", "kept.csv", "--json").stdout)["output_holds"] == []
+    )

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from tamis.cli._failures import INTERRUPTED, Group
+from tamis.cli._failures import INTERRUPTED, Command, Group
 from tamis.cli.bench import bench
 from tamis.cli.compare import compare
 from tamis.cli.datasets import datasets
@@ -24,7 +24,6 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="tamis",
     cls=Group,
-    no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -37,7 +36,7 @@ def _help(command: Callable[..., None]) -> str:
 
 
 for command in (select, compare, bench, methods, datasets):
-    app.command(help=_help(command))(command)
+    app.command(cls=Command, help=_help(command))(command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -147,11 +147,12 @@ def summary(record: Record) -> dict[str, Any]:
         "method": record.key["label"],
         "parameters": record.key["parameters"],
         "n_columns": record.rows[0]["n_features"] if record.rows else None,
-        "fit_seconds": record.seconds.get("fit"),
+        "fit_seconds": None if record.too_long else record.seconds.get("fit"),
+        "over_time_limit": record.too_long,
         "measures": figures,
         "selected": values.get("selected"),
         "warnings": values.get("warnings", []),
-        "error": record.error,
+        "error": None if record.too_long else record.error,
     }
 
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, NoReturn, TextIO
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from tamis.cli._screen import one_line, printable, stderr
+from tamis.cli._completion import bash_words
+from tamis.cli._screen import one_line, print_aside
 
 __all__ = [
     "ARGUMENTS",
     "COMPUTATION",
     "INTERRUPTED",
     "USAGE",
+    "Command",
     "CommandError",
     "Group",
     "command_words",
@@ -35,6 +39,9 @@ ARGUMENTS = "tamis.arguments"
 
 # What libraries tell programmers is of no use to somebody at a command line.
 _FOR_PROGRAMMERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
+
+# How a disk says that it takes no more.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class CommandError(Exception):
@@ -56,14 +63,30 @@ class Group(TyperGroup):
             return super().main(*args, **settings)
         try:
             result = super().main(*args, **settings)
+            sys.stdout.flush()  # of help, too
+        except BrokenPipeError:
+            _leave_stdout()
+            result = 0
         except Exception as error:
             _report(error)
         sys.exit(result if isinstance(result, int) else 0)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Keep the arguments as they were given: reports quote them."""
+        if not args and not ctx.resilient_parsing:
+            print(ctx.get_help() or "", end="")  # rich prints it by itself
+            raise CommandError("no command was named; for example, run `tamis select data.csv`.")
         ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options, flags among them as flags."""
+        return _plain_flags(super().get_params(ctx))
+
+    def _main_shell_completion(self, *args: Any, **settings: Any) -> None:
+        """Complete a word, also where bash has taken it apart."""
+        with bash_words():
+            super()._main_shell_completion(*args, **settings)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command, with warnings as lines."""
@@ -74,11 +97,45 @@ class Group(TyperGroup):
                 return result
             except KeyboardInterrupt:
                 raise CommandError("stopped; nothing was written.", INTERRUPTED) from None
-            except BrokenPipeError:
-                # The reader has seen enough, `tamis methods | head` for one. What is still in the
-                # buffer goes nowhere, instead of failing again when Python closes the stream.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            except BrokenPipeError:  # the reader has seen enough, `tamis methods | head` for one
+                _leave_stdout()
                 return None
+
+
+class Command(TyperCommand):
+    """A command whose flags take no value, and are not shown as if they did."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options, flags among them as flags."""
+        return _plain_flags(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse a truth value after a flag: it would be taken for a file."""
+        flags = {
+            name
+            for option in self.get_params(ctx)
+            if isinstance(option, TyperOption) and option.is_flag
+            for name in (*option.opts, *option.secondary_opts)
+        }
+        for flag, value in pairwise(args):
+            if flag in flags and value.lower() in ("true", "false"):
+                raise CommandError(
+                    f"{flag} takes no value; write {flag} alone, without {value}, or leave it out."
+                )
+        return super().parse_args(ctx, args)
+
+
+def _plain_flags(options: list[Any]) -> list[Any]:
+    """The options, those that take no value without the name of one in the help."""
+    for option in options:
+        if isinstance(option, TyperOption) and option.is_flag:
+            option.metavar = ""
+    return options
+
+
+def _leave_stdout() -> None:
+    """Let what is still in the buffer go nowhere, instead of failing again at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report(error: Exception) -> NoReturn:
@@ -91,6 +148,13 @@ def _report(error: Exception) -> NoReturn:
         text = one_line(error.format_message())
         stop = "" if text.endswith((".", "?")) else "."
         message, code = f"{text}{stop} See `{command} --help`.", USAGE
+    elif isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
+        # The commands tell of the files that they name; what is left is standard output.
+        _leave_stdout()
+        message = (
+            f"cannot write to standard output: {reason(error)}; make room, or send it elsewhere."
+        )
+        code = COMPUTATION
     elif isinstance(error, MemoryError):
         message = (
             f"not enough memory ({one_line(str(error)) or 'the system gave no more'}); use fewer "
@@ -104,7 +168,7 @@ def _report(error: Exception) -> NoReturn:
         code = COMPUTATION
     if os.environ.get("TAMIS_TRACEBACK"):
         traceback.print_exception(error)
-    stderr().print(f"tamis: {printable(message)}", soft_wrap=True)
+    print_aside(f"tamis: {message}")
     sys.exit(code)
 
 
@@ -154,7 +218,7 @@ def _warnings_as_lines() -> Iterator[None]:
         text = one_line(str(message))
         if text not in said:
             said.add(text)
-            stderr().print(f"warning: {printable(text)}", soft_wrap=True)
+            print_aside(f"warning: {text}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

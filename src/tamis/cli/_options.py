@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tamis.cli._completion import format_names, table_names
 from tamis.cli._failures import CommandError
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Jobs",
     "Key",
     "Labels",
+    "Layer",
     "MaxRows",
     "Number",
     "Seed",
@@ -30,12 +32,21 @@ __all__ = [
 MOST_BY_DEFAULT = 100
 FEWEST_BY_DEFAULT = 10
 
+
+def check_jobs(jobs: int) -> int:
+    """Refuse no processes at all."""
+    if jobs == 0:
+        raise CommandError("--jobs 0 does no work; give a number from 1 on, or -1 for every core.")
+    return jobs
+
+
 File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
         help="A table: samples in rows, numbers in columns. Or a registered data set, as "
         "dataset:NAME (see tamis datasets).",
+        autocompletion=table_names,
         show_default=False,
     ),
 ]
@@ -61,7 +72,15 @@ Ids = Annotated[
 ]
 Format = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The format of FILE, where its name does not tell."),
+    typer.Option(
+        metavar="NAME",
+        help="The format of FILE, where its name does not tell.",
+        autocompletion=format_names,
+    ),
+]
+Layer = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The layer of FILE to take instead of X (h5ad, Zarr)."),
 ]
 Key = Annotated[
     str | None,
@@ -87,7 +106,12 @@ MaxRows = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seeds whatever is random.")]
-Jobs = Annotated[int, typer.Option(metavar="N", help="Processes or threads; -1 uses every core.")]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        metavar="N", callback=check_jobs, help="Processes or threads; -1 uses every core."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 
 

@@ -140,14 +140,20 @@ def _scale_in_place(X: FloatArray, scaling: Scaling, feature_names: FloatArray) 
 
 
 def check_values(source: Source) -> None:
-    """Refuse values that no method can use, naming the columns."""
+    """Refuse values that no method can use, and a table whose columns are all constant."""
     from tamis.base import refuse_unusable_values
     from tamis.columns import extent
 
+    lowest, highest = extent(source.table.X)
     try:
-        refuse_unusable_values(*extent(source.table.X), source.table.feature_names)
+        refuse_unusable_values(lowest, highest, source.table.feature_names)
     except ValueError as error:
         raise CommandError(f"{source.name}: {reason(error).removeprefix('X ')}.") from None
+    if (lowest == highest).all():
+        raise CommandError(
+            f"{source.name}: every column is constant, and none tells one row from another; there "
+            "is nothing to keep, and nothing was written."
+        )
 
 
 def scaling_words(scaling: str, sparse: bool) -> str:

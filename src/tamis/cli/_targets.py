@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tamis.cli._failures import CommandError, reason
 
-__all__ = ["check_folder", "check_targets", "write_all"]
+__all__ = ["check_folder", "check_report", "check_targets", "write_all"]
 
 
 def check_targets(
@@ -51,6 +51,16 @@ def check_targets(
                 raise CommandError(f"{option} {error}") from None
         checked[option] = path
     return checked
+
+
+def check_report(path: Path | None) -> None:
+    """Refuse a name that says that the report is anything but HTML."""
+    if path is None or path.suffix.lower() in (".html", ".htm"):
+        return
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        return  # a device or a pipe
+    better = path.with_suffix(".html") if path.stem.strip("-.") else "report.html"
+    raise CommandError(f"--report {path}: a report is an HTML page; call it {better}.")
 
 
 def check_folder(folder: Path, option: str) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tamis.cli._completion import dataset_list
 from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
 from tamis.cli._options import AsJson, Jobs, Seed, close_to
-from tamis.cli._screen import one_line, print_json, print_table, print_text, stderr, stdout
+from tamis.cli._screen import one_line, print_aside, print_json, print_table, print_text, stdout
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +44,12 @@ def bench(
     ] = False,
     sets: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="Only these data sets.", show_default="those at hand"),
+        typer.Option(
+            metavar="A,B",
+            help="Only these data sets.",
+            autocompletion=dataset_list,
+            show_default="those at hand",
+        ),
     ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where results are kept.")
@@ -146,10 +152,7 @@ def _say_what_took_too_long(outcome: Outcome) -> None:
             for label, number in Counter(labels).items()
         )
         runs = "1 run" if len(labels) == 1 else f"{len(labels)} runs"
-        stderr().print(
-            f"note: {runs} of {outcome.name} took longer than the time limit: {methods}.",
-            soft_wrap=True,
-        )
+        print_aside(f"note: {runs} of {outcome.name} took longer than the time limit: {methods}.")
 
 
 def _print_whole(console: Console, table: Any) -> None:
@@ -194,6 +197,8 @@ def _known_sets(sets: str | None) -> list[str] | None:
 
 def _check_folder(folder: Path) -> None:
     """Results go into a folder that is made if its parent exists."""
+    if str(folder) == "-":
+        raise CommandError("--output - is no folder; --json prints the results.")
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"{folder} is a file, not a folder; choose another with --output.")
     if not folder.absolute().parent.is_dir():

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tamis.cli._completion import method_list
 from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
+from tamis.cli._layers import layer_key
 from tamis.cli._options import (
     AsJson,
     File,
@@ -20,6 +22,7 @@ from tamis.cli._options import (
     Ids,
     Jobs,
     Key,
+    Layer,
     MaxRows,
     Number,
     Seed,
@@ -27,7 +30,7 @@ from tamis.cli._options import (
     read_number,
 )
 from tamis.cli._preparation import NEIGHBOR_ROWS, Scale, check_values, scaling_words
-from tamis.cli._screen import print_json, print_table, print_text, printable, stderr, working
+from tamis.cli._screen import print_aside, print_json, print_table, print_text, working
 from tamis.cli._selectors import cluster_parameter
 from tamis.cli._source import Source, read_source
 from tamis.cli._targets import check_folder, write_all
@@ -46,7 +49,14 @@ CLUSTERS_BY_DEFAULT = 5
 def compare(
     file: File,
     methods: Annotated[
-        str, typer.Option("--methods", "-m", metavar="A,B", help="Names, or all.")
+        str,
+        typer.Option(
+            "--methods",
+            "-m",
+            metavar="A,B",
+            help="Names, or all.",
+            autocompletion=method_list,
+        ),
     ] = "all",
     number: Number = None,
     labels: Annotated[
@@ -58,7 +68,11 @@ def compare(
     ids: Ids = None,
     scale: Annotated[
         Scale,
-        typer.Option(help="What is done to the columns first; auto is what suits each method."),
+        typer.Option(
+            metavar="NAME",
+            help="What is done to the columns first: auto, standard, columns, unit or none; auto "
+            "is what suits each method.",
+        ),
     ] = "auto",
     clusters: Annotated[
         int | None,
@@ -72,6 +86,14 @@ def compare(
     repeats: Annotated[
         int, typer.Option(metavar="N", min=1, help="K-means clusterings that judge a selection.")
     ] = 20,
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="Processor time that the fit of a method may take; 0 is no limit.",
+        ),
+    ] = 60.0,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -88,6 +110,7 @@ def compare(
     format: Format = None,
     key: Key = None,
     named: Header = None,
+    layer: Layer = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: AsJson = False,
@@ -96,19 +119,24 @@ def compare(
 
     All columns and random subsets are always in the table. Labels judge
     only; no method sees them. Agreement is that of K-means on the kept
-    columns with a normalised cut of all of them.
+    columns with a normalised cut of all of them. A method whose fit takes
+    longer than the time limit is stopped, and its row says so.
 
     For example:
       tamis compare data.csv --methods mrsf,udfs,laplacian_score -k 20
       tamis compare data.csv --methods all --labels species --output run
       tamis compare dataset:digits -m mrsf,mcfs --json
+      tamis compare large.parquet --time-limit 600 --jobs 4
     """
     wanted = read_number(number)
     chosen = _chosen(methods)
     if output is not None:
+        if str(output) == "-":
+            raise CommandError("--output - is no folder; --json prints the results.")
         check_folder(output.absolute().parent, "--output")
         if output.exists() and not output.is_dir():
             raise CommandError(f"--output {output} is a file, not a folder; name another.")
+    key = layer_key(layer, key, file, format)
     source = read_source(file, labels=labels, ids=ids, format=format, key=key, header=named)
     check_values(source)
     n_kept, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)
@@ -129,8 +157,8 @@ def compare(
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tamis-")))
         else:
             folder = output
-        records, complete = _run(tasks, folder, header, fresh, jobs)
-        result = _result(source, records, header, complete)
+        records, complete = _run(tasks, folder, header, fresh, jobs, time_limit or None)
+        result = _result(source, records, header, complete, time_limit or None)
         if output is not None and complete:
             write_all({folder / "comparison.json": lambda path: _write_json(result, path)})
     if as_json:
@@ -148,7 +176,7 @@ def compare(
         raise CommandError(
             f"stopped after {len(records)} of {len(tasks)} methods; {goes_on}.", INTERRUPTED
         )
-    failed = [record.key["label"] for record in records if record.error]
+    failed = [record.key["label"] for record in records if record.error and not record.too_long]
     if failed:
         raise CommandError(f"{', '.join(failed)} failed; see above why.", COMPUTATION)
 
@@ -281,7 +309,12 @@ def _classes(source: Source, rows: IntArray | slice) -> IntArray | None:
 
 
 def _run(
-    tasks: Sequence[Task], folder: Path, header: dict[str, Any], fresh: bool, jobs: int
+    tasks: Sequence[Task],
+    folder: Path,
+    header: dict[str, Any],
+    fresh: bool,
+    jobs: int,
+    time_limit: float | None,
 ) -> tuple[list[Record], bool]:
     """The finished runs, and whether they are all."""
     from tamis.evaluation import Results, SweepError, sweep
@@ -290,7 +323,14 @@ def _run(
     try:
         folder.mkdir(exist_ok=True)
         results = sweep(
-            tasks, path, header=header, n_jobs=jobs, progress=sys.stderr.isatty(), fresh=fresh
+            tasks,
+            path,
+            header=header,
+            n_jobs=jobs,
+            progress=sys.stderr.isatty(),
+            time_limit=time_limit,
+            limited_part="fit",  # what a method loses by judging is no fault of its own
+            fresh=fresh,
         )
         return list(results.records), True
     except KeyboardInterrupt:
@@ -307,7 +347,11 @@ def _run(
 
 
 def _result(
-    source: Source, records: Sequence[Record], header: dict[str, Any], complete: bool
+    source: Source,
+    records: Sequence[Record],
+    header: dict[str, Any],
+    complete: bool,
+    time_limit: float | None,
 ) -> dict[str, Any]:
     from tamis.cli._comparison import overlap, summary
 
@@ -318,6 +362,7 @@ def _result(
         "n_samples": source.table.X.shape[0],
         "n_columns": source.table.X.shape[1],
         **{name: header[name] for name in ("n_kept", "n_clusters", "protocol")},
+        "time_limit": time_limit,
         "complete": complete,
         "methods": lines,
         "overlap": {"methods": names, "jaccard": shares},
@@ -346,7 +391,7 @@ def _print(result: dict[str, Any]) -> None:
             (
                 line["method"],
                 str(line["n_columns"] or "–"),
-                "–" if line["fit_seconds"] is None else f"{line['fit_seconds']:.2f}",
+                _seconds(line, result["time_limit"]),
                 *(_figure(line["measures"].get(measure)) for measure in shown),
             )
             for line in lines
@@ -354,6 +399,12 @@ def _print(result: dict[str, Any]) -> None:
         right=("columns", "seconds", *MEASURES.values()),
     )
     print_text("Seconds: processor time of the fit. Neighbours are searched once and shared.")
+    slow = [line["method"] for line in lines if line["over_time_limit"]]
+    if slow:
+        print_text(
+            f"Stopped after {result['time_limit']:g} s: {', '.join(slow)}; --time-limit sets "
+            "another number of seconds, 0 none."
+        )
     overlap = result["overlap"]
     if len(overlap["methods"]) > 1:
         print_text("")
@@ -371,13 +422,15 @@ def _print(result: dict[str, Any]) -> None:
         )
     for line in lines:
         for warning in line["warnings"]:
-            _warn(f"{line['method']}: {warning}")
+            print_aside(f"warning: {line['method']}: {warning}")
         if line["error"]:
-            _warn(f"{line['method']} failed: {line['error']}")
+            print_aside(f"warning: {line['method']} failed: {line['error']}")
 
 
-def _warn(text: str) -> None:
-    stderr().print(f"warning: {printable(text)}", soft_wrap=True)
+def _seconds(line: dict[str, Any], time_limit: float) -> str:
+    if line["over_time_limit"]:
+        return f"over {time_limit:g} s"
+    return "–" if line["fit_seconds"] is None else f"{line['fit_seconds']:.2f}"
 
 
 def _figure(estimate: dict[str, Any] | None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tamis.cli._completion import dataset_names
 from tamis.cli._failures import CommandError, command_words
 from tamis.cli._options import AsJson
 from tamis.cli._screen import print_json, print_table, print_text
@@ -14,14 +15,7 @@ from tamis.cli._screen import print_json, print_table, print_text
 if TYPE_CHECKING:
     from tamis.datasets import Entry
 
-__all__ = ["dataset_names", "datasets"]
-
-
-def dataset_names(incomplete: str) -> list[str]:
-    """The names that begin so, for the completion of the shell."""
-    from tamis import datasets as registered
-
-    return [name for name in registered.names() if name.startswith(incomplete)]
+__all__ = ["datasets"]
 
 
 def datasets(

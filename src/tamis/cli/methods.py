@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tamis.cli._completion import method_names
 from tamis.cli._failures import CommandError
 from tamis.cli._options import AsJson, close_to
 from tamis.cli._screen import one_line, print_json, print_table, print_text
@@ -15,14 +16,7 @@ from tamis.cli._screen import one_line, print_json, print_table, print_text
 if TYPE_CHECKING:
     from tamis.registry import Method
 
-__all__ = ["find_method", "method_names", "methods"]
-
-
-def method_names(incomplete: str) -> list[str]:
-    """The names that begin so, for the completion of the shell."""
-    from tamis.registry import METHODS
-
-    return [name for name in METHODS if name.startswith(incomplete)]
+__all__ = ["find_method", "methods", "parameters_of"]
 
 
 def methods(
@@ -87,7 +81,7 @@ def _described(method: Method) -> dict[str, Any]:
         "recommended": method.name == RECOMMENDED,
         "parameters": {
             name: {"default": default, "about": about, "try": method.tune.get(name)}
-            for name, default, about in _parameters(method)
+            for name, default, about in parameters_of(method)
         },
     }
 
@@ -110,14 +104,14 @@ def _print_one(method: Method, as_json: bool) -> None:
         ("parameter", "default", "worth trying", "meaning"),
         [
             (name, repr(default), ", ".join(map(repr, method.tune.get(name, ()))), about)
-            for name, default, about in _parameters(method)
+            for name, default, about in parameters_of(method)
         ],
     )
     print_text("")
     print_text(f"Example: tamis select data.csv --method {method.name}{_example(method)}")
 
 
-def _parameters(method: Method) -> list[tuple[str, Any, str]]:
+def parameters_of(method: Method) -> list[tuple[str, Any, str]]:
     """Name, default and meaning of what --param can set."""
     about = _documented_parameters(method.selector)
     return [

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tamis.cli._completion import format_names, method_names, parameter_settings
 from tamis.cli._failures import ARGUMENTS, CommandError, command_words
+from tamis.cli._layers import layer_key, what_it_holds
 from tamis.cli._options import (
     AsJson,
     File,
@@ -21,6 +23,7 @@ from tamis.cli._options import (
     Jobs,
     Key,
     Labels,
+    Layer,
     MaxRows,
     Number,
     Seed,
@@ -31,8 +34,9 @@ from tamis.cli._preparation import Prepared, Scale, image_shape, prepare
 from tamis.cli._screen import print_json, print_table, print_text, working
 from tamis.cli._selectors import fit, make_selector, read_parameters
 from tamis.cli._source import Source, read_source
-from tamis.cli._targets import check_targets, write_all
-from tamis.cli.methods import find_method, method_names
+from tamis.cli._standard_output import STANDARD_OUTPUT, format_on_stdout, sent_to_stdout
+from tamis.cli._targets import check_report, check_targets, write_all
+from tamis.cli.methods import find_method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +65,11 @@ def select(
     ] = None,
     param: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Sets a parameter of the method; may be repeated."),
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Sets a parameter of the method; may be repeated.",
+            autocompletion=parameter_settings,
+        ),
     ] = None,
     clusters: Annotated[
         int | None,
@@ -75,8 +83,10 @@ def select(
     scale: Annotated[
         Scale,
         typer.Option(
-            help="What is done to the columns first: mean 0 and deviation 1; each to the range 0 "
-            "to 1; all by one scale; nothing. auto is what suits the method."
+            metavar="NAME",
+            help="What is done to the columns first: standard, to mean 0 and deviation 1; columns, "
+            "each to the range 0 to 1; unit, all by one scale; none. auto is what suits the "
+            "method.",
         ),
     ] = "auto",
     output: Annotated[
@@ -85,13 +95,16 @@ def select(
             "--output",
             "-o",
             metavar="FILE",
-            help="Where the selected columns go, as they were; the name tells the format.",
+            help="Where the selected columns go, as they were; the name tells the format. - is "
+            "standard output, as CSV.",
         ),
     ] = None,
     output_format: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The format of the output, where its name does not tell."
+            metavar="NAME",
+            help="The format of the output, where its name does not tell.",
+            autocompletion=format_names,
         ),
     ] = None,
     ranking: Annotated[
@@ -118,6 +131,7 @@ def select(
     format: Format = None,
     key: Key = None,
     header: Header = None,
+    layer: Layer = None,
     top: Annotated[
         int, typer.Option(metavar="N", min=0, help="How many of the kept columns to print.")
     ] = 20,
@@ -145,10 +159,20 @@ def select(
     model = make_selector(
         chosen, parameters, seed=seed, jobs=jobs, verbose=sys.stderr.isatty() and not as_json
     )
-    targets = {"--output": output, "--ranking": ranking, "--report": report}
+    output_format = format_on_stdout(output, output_format, as_json)
+    to_stdout = output == STANDARD_OUTPUT
+    targets = {
+        "--output": None if to_stdout else output,
+        "--ranking": ranking,
+        "--report": report,
+    }
     folders = _check_formats(output, output_format, ranking)
     paths = check_targets(targets, None if file.startswith("dataset:") else Path(file), folders)
+    check_report(report)
+    if to_stdout:
+        paths["--output"] = STANDARD_OUTPUT
 
+    key = layer_key(layer, key, file, format)
     source = read_source(file, labels=labels, ids=ids, format=format, key=key, header=header)
     n_kept, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)
     pixels = image_shape(shape, source)
@@ -166,7 +190,9 @@ def select(
     n_rows = prepared.X.shape[0]
 
     command = shlex.join(["tamis", *ctx.meta[ARGUMENTS]])
+    ctx.with_resource(sent_to_stdout(paths))
     _write(paths, source, prepared, model, output_format, pixels, command)
+    holds = what_it_holds(source, key, output, output_format, n_kept)
     kept = best_first(model, n_kept)
     names = source.table.feature_names
     if as_json:
@@ -192,6 +218,7 @@ def select(
                     }
                     for rank, column in enumerate(kept, start=1)
                 ],
+                "output_holds": holds,
                 "files": {option.removeprefix("--"): str(path) for option, path in paths.items()},
             }
         )
@@ -209,11 +236,15 @@ def select(
             for rank, column in enumerate(kept[:top], start=1)
         ],
         right=("rank", "column", "score"),
+        names=("name",),
     )
     if n_kept > top:
         print_text(f"… and {n_kept - top:,} more (--top shows more, --ranking writes all)")
-    for path in paths.values():
-        print_text(f"Wrote {path}")
+    for option, path in paths.items():
+        if not (to_stdout and option == "--output"):
+            print_text(f"Wrote {path}")
+    for sentence in holds:
+        print_text(sentence)
 
 
 def best_first(model: Selector, number: int) -> np.ndarray:

@@ -22,10 +22,11 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from threadpoolctl import threadpool_limits
 
 from tamis._neighbor_memory import shared_neighbors
+from tamis.evaluation.bar import with_bar
 from tamis.evaluation.journal import Journal, SweepError, identity
 from tamis.evaluation.provenance import provenance
 from tamis.evaluation.results import Record, Results
-from tamis.evaluation.stopwatch import measured_parts, part
+from tamis.evaluation.stopwatch import TimeLimitError, measured_parts, part, too_long
 
 __all__ = ["SweepError", "Task", "sweep"]
 
@@ -62,6 +63,7 @@ def sweep(
     n_jobs: int = 1,
     progress: bool = False,
     time_limit: float | None = None,
+    limited_part: str = "all",
     fresh: bool = False,
 ) -> Results:
     """Run the tasks that are not yet done.
@@ -81,12 +83,15 @@ def sweep(
     n_jobs : int, default=1
         Processes; -1 takes every core.
     progress : bool, default=False
-        Whether to show a bar with the time left, on a terminal.
+        Whether to show a bar that names the runs under way, on a terminal.
     time_limit : float or None, default=None
         Seconds of processor time that a run may take (where the system has such a clock, as Linux
         and macOS do). One that takes longer is recorded as failed; so is one that raises an error,
         or whose process dies. Failures are tried again by the next call, but for runs that have
         exceeded the same limit.
+    limited_part : str, default="all"
+        The :func:`~tamis.evaluation.stopwatch.part` of a run to which the limit applies, such as
+        "fit".
     fresh : bool, default=False
         Whether to discard what `path` holds.
 
@@ -112,8 +117,11 @@ def sweep(
             if not _is_done(journal.records.get(name), task, time_limit)
         ]
         made_with = provenance() if path is not None and missing else {}
-        runs = _runs(missing, n_jobs, folder, time_limit)
-        for record in _with_bar(runs, len(missing), len(tasks), progress):
+        limits = {} if time_limit is None else {limited_part: time_limit}
+        runs = _runs(missing, n_jobs, folder, limits)
+        if progress and missing and sys.stderr.isatty():
+            runs = with_bar(runs, missing, len(tasks), effective_n_jobs(n_jobs))
+        for record in runs:
             journal.append(replace(record, made_with=made_with))
         return Results([journal.records[name] for name in wanted], header)
 
@@ -123,7 +131,7 @@ def _is_done(record: Record | None, task: Task, time_limit: float | None) -> boo
         return False
     if record.error is None:
         return True
-    return time_limit is not None and record.error.endswith(_too_long(time_limit))
+    return time_limit is not None and record.error.endswith(too_long(time_limit))
 
 
 @contextmanager
@@ -139,10 +147,10 @@ def _neighbor_folder(path: str | os.PathLike[str] | None) -> Iterator[Path]:
 
 
 def _runs(
-    tasks: Sequence[Task], n_jobs: int, folder: Path, time_limit: float | None
+    tasks: Sequence[Task], n_jobs: int, folder: Path, limits: Mapping[str, float]
 ) -> Iterator[Record]:
     if n_jobs == 1 or len(tasks) <= 1:
-        yield from (_run(task, folder, time_limit) for task in tasks)
+        yield from (_run(task, folder, limits) for task in tasks)
         return
     missing = {identity(task.key): task for task in tasks}
     while missing:
@@ -153,7 +161,7 @@ def _runs(
             batch_size=1,
             pre_dispatch="n_jobs",
         )
-        work = (delayed(_run)(t, folder, time_limit, os.getpid()) for t in list(missing.values()))
+        work = (delayed(_run)(t, folder, limits, os.getpid()) for t in list(missing.values()))
         try:
             with _interrupts_held():  # the workers start here
                 records = parallel(work)
@@ -164,7 +172,7 @@ def _runs(
             # A worker has died, of memory or of a fault in a library, and took the others along.
             # What may have been under way is made run by run, to tell which it was.
             for name in list(missing)[: 2 * effective_n_jobs(n_jobs)]:
-                yield _run_alone(missing.pop(name), folder, time_limit)
+                yield _run_alone(missing.pop(name), folder, limits)
 
 
 @contextmanager
@@ -187,13 +195,13 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _run_alone(task: Task, folder: Path, time_limit: float | None) -> Record:
+def _run_alone(task: Task, folder: Path, limits: Mapping[str, float]) -> Record:
     """One task in a process of its own, whose death is recorded."""
     # Not the pool that joblib keeps: what it finds there next must be its own.
     try:
         with ProcessPoolExecutor(max_workers=1) as executor:
             with _interrupts_held():
-                future = executor.submit(_run, task, folder, time_limit, os.getpid())
+                future = executor.submit(_run, task, folder, limits, os.getpid())
             record: Record = future.result()
     except BrokenProcessPool:
         error = "WorkerDied: the process was ended by the system; is there too little memory?"
@@ -201,49 +209,23 @@ def _run_alone(task: Task, folder: Path, time_limit: float | None) -> Record:
     return record
 
 
-def _run(task: Task, folder: Path, time_limit: float | None, parent: int | None = None) -> Record:
+def _run(
+    task: Task, folder: Path, limits: Mapping[str, float], parent: int | None = None
+) -> Record:
     """One task, on one thread, with what it took or why it failed."""
     if parent is not None:
         _end_with(parent)
     rows: list[dict[str, Any]] = []
     error = None
-    with measured_parts() as seconds:
+    with measured_parts(limits) as seconds:
         try:
-            with part("all"), threadpool_limits(1), shared_neighbors(folder), _alarm(time_limit):
+            with threadpool_limits(1), shared_neighbors(folder), part("all"):
                 found = task.function(**task.arguments)
                 json.dumps(found, allow_nan=False)  # what cannot be kept is a failure too
                 rows = found
         except (Exception, TimeLimitError) as failure:  # one bad run must not lose the others
             error = " ".join(f"{type(failure).__name__}: {failure}".splitlines()[:1])
     return Record(dict(task.key), rows, seconds, error, task.fingerprint)
-
-
-class TimeLimitError(BaseException):
-    """A run took longer than it may. No method can take it for an error of its own."""
-
-
-def _too_long(seconds: float) -> str:
-    return f"took longer than the limit of {seconds:g} s of processor time"
-
-
-@contextmanager
-def _alarm(seconds: float | None) -> Iterator[None]:
-    main = threading.current_thread() is threading.main_thread()
-    if seconds is None or not hasattr(signal, "setitimer") or not main:
-        yield
-        return
-
-    def stop(*_: Any) -> None:
-        raise TimeLimitError(_too_long(seconds))
-
-    # The clock of the processor: what else the machine does must not decide what fails.
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 _watched: set[int] = set()
@@ -261,33 +243,3 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _with_bar(runs: Iterator[Record], missing: int, total: int, shown: bool) -> Iterator[Record]:
-    if not shown or not missing or not sys.stderr.isatty():
-        yield from runs
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("runs", total=total, completed=total - missing)
-        for record in runs:
-            name = " ".join(str(record.key[k]) for k in ("set", "label") if k in record.key)
-            bar.update(task, advance=1, description=name or "runs")
-            yield record

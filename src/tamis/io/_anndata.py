@@ -56,6 +56,12 @@ def read_anndata(
         if hasattr(tree, "shape"):
             return make_table(path, format, np.asarray(tree[...]), None)
         where = key or "X"
+        if where.startswith("layers/") and where not in tree:
+            name, layers = where.removeprefix("layers/"), list(tree.get("layers", ()))
+            near = close_matches(name, layers)
+            hint = f" ({near})" if near.startswith("did you mean") else ""
+            known = f"its layers are {', '.join(map(repr, layers))}" if layers else "it has none"
+            raise TableError(f"{path}: there is no layer {name!r}{hint}; {known}.")
         if where not in tree:
             raise TableError(f"{path}: there is no {where!r} in it; {close_matches(where, tree)}")
         X = _matrix(path, tree[where])

@@ -239,9 +239,7 @@ class EmbeddedModel:
         First labels.
     """
 
-    def __init__(
-        self, settings: EUFS, X: Matrix, L: SparseMatrix, labels: IntArray
-    ) -> None:
+    def __init__(self, settings: EUFS, X: Matrix, L: SparseMatrix, labels: IntArray) -> None:
         self.settings, self.X, self.L = settings, X, L
         self.squared_norms = squared_row_norms(X)
         self.U = labels_as_factor(labels, settings.n_clusters)

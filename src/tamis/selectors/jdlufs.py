@@ -305,9 +305,7 @@ class JointModel:
         First labels.
     """
 
-    def __init__(
-        self, settings: JDLUFS, X: Matrix, L: SparseMatrix, labels: IntArray
-    ) -> None:
+    def __init__(self, settings: JDLUFS, X: Matrix, L: SparseMatrix, labels: IntArray) -> None:
         self.settings, self.X, self.L = settings, X, L
         self.squared_norm = squared_norm(X)
         self.centred = Centred(X)

@@ -256,9 +256,7 @@ class RobustModel:
         First labels.
     """
 
-    def __init__(
-        self, settings: RUFS, X: Matrix, L: SparseMatrix, labels: IntArray
-    ) -> None:
+    def __init__(self, settings: RUFS, X: Matrix, L: SparseMatrix, labels: IntArray) -> None:
         self.settings, self.X, self.L = settings, X, L
         self.squared_norms = squared_row_norms(X)
         self.G = labels_as_factor(labels, settings.n_clusters)
@@ -299,9 +297,7 @@ class RobustModel:
     def labels_problem(self) -> FactorObjective:
         """The objective as one of the labels."""
         predicted = self.X @ self.W
-        table = RowLoss(
-            self.squared_norms, self.X @ self.F.T, self.F @ self.F.T, self.smoothing
-        )
+        table = RowLoss(self.squared_norms, self.X @ self.F.T, self.F @ self.F.T, self.smoothing)
         labels = RowLoss(
             squared_row_norms(predicted),
             predicted,
