@@ -109,8 +109,10 @@ def read_source(
         return _checked(Source(file, _registered(name), lambda: _registered(name), code))
     with working(f"reading {file}"):
         path = _spooled(file, format)
-        options = {"labels": labels, "ids": ids, "format": format, "key": key}
-        given = "".join(f", {name}={value!r}" for name, value in options.items() if value)
+        options = {"labels": labels, "ids": ids, "format": format, "key": key, "header": header}
+        given = "".join(
+            f", {name}={value!r}" for name, value in options.items() if value is not None
+        )
         code = f"from tamis import io\n\ntable = io.read({file!r}{given})"
         return _checked(Source(file, read(), read, code))
 

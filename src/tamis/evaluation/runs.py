@@ -178,7 +178,7 @@ class _Rankings:
         self, X: Matrix, candidate: Candidate, setting: Mapping[str, Any], n_classes: int
     ) -> None:
         self._X, self._candidate, self._setting, self._n_classes = X, candidate, setting, n_classes
-        self._known: dict[tuple[int | None, int], IntArray] = {}
+        self._fitted: dict[tuple[int | None, int], Any] = {}
 
     def selected(self, count: int, seed: int) -> BoolArray:
         """The mask of the best `count` features."""
@@ -187,21 +187,22 @@ class _Rankings:
         # Of a selector of tamis one fit ranks all features, unless it says otherwise.
         refitted = model._count_is_fitted if isinstance(model, Selector) else counted
         number = count if refitted else None
-        if (number, seed) not in self._known:
+        if (number, seed) not in self._fitted:
             if number is not None:
                 model.set_params(n_features_to_select=number)
             with warnings.catch_warnings(), part("fit"):
                 # Of a method that stops early the last iterate is judged, as a user would get it.
                 warnings.simplefilter("ignore")
                 model.fit(self._X)
-            self._known[number, seed] = _ranking(model, number, self._X.shape[1])
-        return self._known[number, seed] <= count
+            self._fitted[number, seed] = model
+        model = self._fitted[number, seed]
+        if isinstance(model, Selector):
+            return model.set_params(n_features_to_select=count).get_support()
+        return _ranking(model, number, self._X.shape[1]) <= count
 
 
 def _ranking(model: Any, number: int | None, n_features: int) -> IntArray:
     """Places of the features, 1 the best; where a selector tells no order, those it keeps are 1."""
-    if isinstance(model, Selector):
-        return model.ranking_
     name = type(model).__name__
     if number is None:
         scores = getattr(model, "scores_", None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -190,13 +189,11 @@ class JELSR(Selector):
         self._set_path(np.array(objective), converged)
         dearest = 2 * row_norms(centred.transposed_times(pairs.vectors)).max()
         if not constant.all() and self.alpha > dearest:
-            warnings.warn(
-                f"JELSR finds no feature worth alpha={self.alpha:g}, so that W is zero and the "
+            self._warn(
+                f"finds no feature worth alpha={self.alpha:g}, so that W is zero and the "
                 "scores tell nothing; scale the columns, for example with "
                 "sklearn.preprocessing.StandardScaler, or take alpha of the order of their "
-                f"standard deviation, {scale:.1g}.",
-                UserWarning,
-                stacklevel=3,
+                f"standard deviation, {scale:.1g}."
             )
         return self._set_scores(row_norms(W), constant)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -268,7 +267,7 @@ class M3FS(Selector):
         self._set_path(found.objective, failure is None, failure)
         shortage = found.shortage(self.n_clusters)
         if shortage is not None:
-            warnings.warn(f"M3FS {shortage}", UserWarning, stacklevel=3)
+            self._warn(shortage)
         scores = np.zeros(n_features)
         scores[~constant] = _scores(sigma, V, found.prices, n_selected)
         return self._set_scores(scores, constant)
@@ -325,12 +324,10 @@ class M3FS(Selector):
         usual, largest = float(np.median(spread[~constant])), int(spread.argmax())
         if spread[largest] > LARGEST_SCALE_RATIO * usual:
             name = describe_columns([largest], getattr(self, "feature_names_in_", None))
-            warnings.warn(
-                f"The standard deviation of {name} is {spread[largest] / usual:.1g} times the "
-                "median one: margins will hang on it alone; scale the columns, for example with "
-                "sklearn.preprocessing.MinMaxScaler.",
-                UserWarning,
-                stacklevel=3,
+            self._warn(
+                f"finds that the standard deviation of {name} is {spread[largest] / usual:.1g} "
+                "times the median one: margins will depend on it alone; scale the columns, for "
+                "example with sklearn.preprocessing.MinMaxScaler."
             )
 
     def _get_support_mask(self) -> BoolArray:

@@ -296,8 +296,8 @@ def nonnegative_factor(
     -----
     O(nnz(L)·c + nc²) a step, O(nc) memory.
     """
-    first, slope = problem.value_and_gradient(start)
-    # The objective has no unit of its own: its slope at the start becomes one.
+    first, _ = problem.value_and_gradient(start)
+    # The objective has no unit of its own: its value at the start becomes one.
     scale = max(abs(first), np.finfo(float).tiny)
 
     def scaled(u: FloatArray) -> tuple[float, FloatArray]:
