@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import pickle
+import warnings
 
 import joblib
 import numpy as np
@@ -205,6 +206,15 @@ def test_a_column_that_differs_in_the_last_bit_counts_as_constant_and_is_named(f
         fitted = FixedScores(scores=[9, 9, 4, 3, 2, 1]).fit(frame)
     assert fitted.ranking_.tolist() == [5, 6, 1, 2, 3, 4]
     assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "random_subset"])
+def test_a_fit_as_it_comes_is_the_same_every_time(name):
+    X = load_iris().data
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        first, second = (METHODS[name].selector(2).fit(X).scores_ for _ in range(2))
+    np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.filterwarnings("ignore:.*same score")  # the variances of standardised columns

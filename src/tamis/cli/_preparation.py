@@ -142,14 +142,18 @@ def _scale_in_place(X: FloatArray, scaling: Scaling, feature_names: FloatArray) 
 def check_values(source: Source) -> None:
     """Refuse values that no method can use, and a table whose columns are all constant."""
     from tamis.base import refuse_unusable_values
-    from tamis.columns import extent
+    from tamis.columns import columns_of_rounding, extent
 
-    lowest, highest = extent(source.table.X)
+    X = source.table.X
+    lowest, highest = extent(X)
     try:
         refuse_unusable_values(lowest, highest, source.table.feature_names)
     except ValueError as error:
         raise CommandError(f"{source.name}: {reason(error).removeprefix('X ')}.") from None
-    if (lowest == highest).all():
+    constant = lowest == highest
+    if X.dtype.kind == "f":
+        constant[columns_of_rounding(X, lowest, highest, own_scale=True)] = True
+    if constant.all():
         raise CommandError(
             f"{source.name}: every column is constant, and none tells one row from another; there "
             "is nothing to keep, and nothing was written."

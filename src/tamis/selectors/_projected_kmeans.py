@@ -56,7 +56,7 @@ class ProjectedKMeans(Selector):
         max_iter: int = 50,
         max_inner: int = 300,
         tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         super().__init__(n_features_to_select)
         self.n_clusters = n_clusters

@@ -69,8 +69,8 @@ class CUFS(Selector):
     tol : float, default=1e-5
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations. The
         dictionary goes on improving slowly long after the selection has settled.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the K-means that gives the first atoms.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the K-means that gives the first atoms; None for others on every call.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class CUFS(Selector):
         reg: float = 1.0,
         max_iter: int = 1000,
         tol: float = 1e-5,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         super().__init__(n_features_to_select)
         self.n_atoms = n_atoms

@@ -81,8 +81,8 @@ class FSGMM(Selector):
         next, in which any saliency may become 0 or 1. Starts, and numbers of components, are
         compared when that holds for 1e-6: the others are then left, and the best goes on to `tol`.
         0 runs `max_iter` iterations.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the K-means starts.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the K-means starts; None for others on every call.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class FSGMM(Selector):
         n_init: int = 5,
         max_iter: int = 1000,
         tol: float = 1e-8,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         super().__init__(n_features_to_select)
         self.n_clusters = n_clusters

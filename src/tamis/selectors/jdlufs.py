@@ -105,8 +105,8 @@ class JDLUFS(GraphSelector):
     tol : float, default=1e-5
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations. The
         dictionary goes on improving slowly long after the selection has settled.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the K-means that give the first labels and atoms.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the K-means that give the first labels and atoms; None for others on every call.
     n_jobs : int or None, default=None
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
@@ -217,7 +217,7 @@ class JDLUFS(GraphSelector):
         affinity: Any = None,
         max_iter: int = 1000,
         tol: float = 1e-5,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -63,8 +63,8 @@ class LDAKM(ProjectedKMeans):
     tol : float, default=1e-6
         Relative decrease of the objective at which to stop, inside a round and between rounds; 0
         runs `max_iter` rounds of `max_inner` steps.
-    random_state : int, RandomState instance or None, default=None
-        For the starts of K-means.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the K-means starts; None for others on every call.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class LDAKM(ProjectedKMeans):
         max_iter: int = 50,
         max_inner: int = 300,
         tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         super().__init__(
             n_features_to_select,

@@ -98,8 +98,8 @@ class M3FS(Selector):
     tol : float, default=1e-4
         Relative decrease of the objective at which to stop. It also stops where the labels, or
         the objective, stay as they are.
-    random_state : int, RandomState instance or None, default=None
-        Of K-means.
+    random_state : int, RandomState instance or None, default=0
+        Seed of K-means; None for another on every call.
     n_jobs : int or None, default=None
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
@@ -202,7 +202,7 @@ class M3FS(Selector):
         order: Order = "labels",
         max_iter: int = 50,
         tol: float = 1e-4,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -83,8 +83,8 @@ class RUFS(Selector):
     max_iter : int, default=1000
     tol : float, default=1e-5
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the K-means that gives the first labels.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the K-means that gives the first labels; None for others on every call.
     n_jobs : int or None, default=None
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
@@ -174,7 +174,7 @@ class RUFS(Selector):
         affinity: Any = None,
         max_iter: int = 1000,
         tol: float = 1e-5,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
