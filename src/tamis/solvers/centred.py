@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.columns import weighted_moments
+from tamis.solvers.dense import matmul
 from tamis.solvers.row_gram import RowGram
 
 
@@ -83,7 +84,7 @@ class Centred:
     def gram_of_features(self) -> FloatArray:
         """``XᵀX``, d × d. O(nd²)."""
         if not self.is_sparse:
-            return self._X.T @ self._X
+            return matmul(self._X.T, self._X)
         gram = RowGram(sp.csr_array(self._X.T))()
         return gram - self.shape[0] * np.outer(self._mean, self._mean)
 

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.columns import row_blocks, squared_row_norms, weighted_moments
+from tamis.solvers.dense import cho_factor, eigh, matmul
 from tamis.solvers.eigen import SIDE_MAX
 from tamis.solvers.row_gram import RowGram
 
@@ -59,7 +60,7 @@ class Samples:
         """``X diag(weights) Xᵀ``, n × n; weights of any sign. O(n²d)."""
         if not sp.issparse(self._X):
             # No roots of the weights: they span so many orders that an interior point notices.
-            return (self._X * weights) @ self._X.T
+            return matmul(self._X * weights, self._X.T)
         product = self._row_gram(weights)
         if self._implicit:
             weighted = weights * self.origin
@@ -173,7 +174,7 @@ class FeatureCurvature:
     @cached_property
     def _root(self) -> FloatArray:
         """F with ``FᵀF = H``, what rounding made negative left out. O(d³), once."""
-        values, vectors = scipy.linalg.eigh(self.H)
+        values, vectors = eigh(self.H)
         return np.sqrt(values.clip(min=0))[:, None] * vectors.T
 
     def apply(self, V: FloatArray, b: float) -> tuple[FloatArray, float]:
@@ -284,7 +285,7 @@ class SampleCurvature:
 def _identity_plus(matrix: FloatArray) -> tuple[FloatArray, bool]:
     """Lower Cholesky factor of I plus a positive semi-definite matrix."""
     matrix[np.diag_indices_from(matrix)] += 1
-    return scipy.linalg.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    return cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -385,6 +386,6 @@ def manifold_curvature(
         Q = 2 * lam * manifold_form(X, L)
         return FeatureCurvature(Q[:d, :d], Q[:d, d], float(Q[d, d]))
     dense = np.vstack([L_rows for _, L_rows in L.blocks()])
-    values, vectors = scipy.linalg.eigh((dense + dense.T) / 2)
+    values, vectors = eigh((dense + dense.T) / 2)
     root = np.sqrt(2 * lam * values.clip(min=0))
     return SampleCurvature((vectors * root) @ vectors.T, X)

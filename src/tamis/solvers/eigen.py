@@ -24,6 +24,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh, splu
 from tamis._typing import FloatArray, Matrix, SparseMatrix
 from tamis.columns import dirichlet_energies
 from tamis.solvers.centred import Centred
+from tamis.solvers.dense import cho_factor, eigh, matmul
 from tamis.solvers.row_gram import RowGram
 
 # Up to this size a dense eigensolver beats Lanczos on a factorised inverse.
@@ -128,10 +129,10 @@ def dense_eigenpairs(matrix: FloatArray, wanted: tuple[int, int]) -> tuple[Float
     """The eigenpairs of the given range of indices, ascending."""
     # On clustered eigenvalues "evr" can fail, or find fewer than it was asked for.
     with contextlib.suppress(np.linalg.LinAlgError):
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=wanted, driver="evr")
+        values, vectors = eigh(matrix, subset_by_index=wanted, driver="evr")
         if len(values) == vectors.shape[1] == wanted[1] - wanted[0] + 1:
             return values, vectors
-    values, vectors = scipy.linalg.eigh(matrix, driver="evd")
+    values, vectors = eigh(matrix, driver="evd")
     chosen = slice(wanted[0], wanted[1] + 1)
     return values[chosen], vectors[:, chosen]
 
@@ -224,8 +225,8 @@ class _Dense:
     reason = "there are no more features than samples"
 
     def __init__(self, X: Matrix, A: SparseMatrix) -> None:
-        product = X.T @ (A @ X)
-        matrix = product.toarray() if sp.issparse(product) else product
+        M = matmul(X.T, A @ X)
+        matrix = M.toarray() if sp.issparse(M) else M
         self._matrix = (matrix + matrix.T) / 2
         self.diagonal = _without_rounding(matrix.diagonal(), X, A)
         self._matrix[np.diag_indices_from(self._matrix)] = self.diagonal
@@ -251,7 +252,7 @@ class _Dense:
         """Applies ``(I + eMe)⁻¹``."""
         K = e[:, None] * self._matrix * e
         K[np.diag_indices_from(K)] += 1
-        factor = scipy.linalg.cho_factor(K, overwrite_a=True, check_finite=False)
+        factor = cho_factor(K, overwrite_a=True, check_finite=False)
         return lambda v: scipy.linalg.cho_solve(factor, v, check_finite=False)
 
 
@@ -265,7 +266,7 @@ class _Factored:
     reason = "there are fewer samples than features"
 
     def __init__(self, X: Matrix, A: SparseMatrix) -> None:
-        values, vectors = scipy.linalg.eigh(A.toarray(), driver="evd", overwrite_a=True)
+        values, vectors = eigh(A.toarray(), driver="evd", overwrite_a=True)
         self._root = (vectors * np.sqrt(values.clip(min=0))).T  # A = rootᵀ root
         self._X = X if sp.issparse(X) else self._root @ X
         rough = _product_diagonal(X, A) if sp.issparse(X) else (self._X**2).sum(axis=0)
@@ -290,7 +291,7 @@ class _Factored:
         if sp.issparse(self._X):
             capacitance = self._root @ capacitance @ self._root.T
         capacitance[np.diag_indices_from(capacitance)] += 1
-        factor = scipy.linalg.cho_factor(capacitance, overwrite_a=True, check_finite=False)
+        factor = cho_factor(capacitance, overwrite_a=True, check_finite=False)
 
         def solve(v: FloatArray) -> FloatArray:
             scale = e if v.ndim == 1 else e[:, None]
@@ -419,7 +420,7 @@ class EmbeddingMatrix:
         root = np.sqrt(e)
         K = root[:, None] * self._gram * root  # e^½(XᵀX + 1/e)e^½
         K[np.diag_indices_from(K)] += 1
-        ridge = scipy.linalg.cho_factor(K, check_finite=False)
+        ridge = cho_factor(K, check_finite=False)
         if self._lu is None:
             pairs = self._on_itself(root, ridge, n_pairs, start)
         else:
@@ -430,7 +431,7 @@ class EmbeddingMatrix:
     def _from_samples(self, e: FloatArray, n_pairs: int) -> tuple[Eigenpairs, FloatArray]:
         inner = self.X.gram_of_samples(e)
         inner[np.diag_indices_from(inner)] += 1
-        factor = scipy.linalg.cho_factor(inner, overwrite_a=True, check_finite=False)
+        factor = cho_factor(inner, overwrite_a=True, check_finite=False)
         T = self._beta * scipy.linalg.cho_solve(factor, np.eye(self.size), check_finite=False)
         T += self._L
         T = (T + T.T) / 2
@@ -449,7 +450,7 @@ class EmbeddingMatrix:
         assert self._lu is not None
         lu = self._lu
         C = K / self._beta - root[:, None] * self._reduced * root
-        capacitance = scipy.linalg.cho_factor(C, overwrite_a=True, check_finite=False)
+        capacitance = cho_factor(C, overwrite_a=True, check_finite=False)
         solved = self._solved * root
 
         def solve(v: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from scipy.linalg.blas import dsyrk
 
 from tamis._typing import FloatArray
 from tamis.solvers.centred import Centred
+from tamis.solvers.dense import cho_factor
 from tamis.solvers.eigen import (
     DENSE_MAX,
     SIDE_MAX,
@@ -160,7 +161,7 @@ class IndefiniteGram:
         solved = positive(U)
         inner = np.eye(U.shape[1]) - U.T @ solved
         try:
-            factor = scipy.linalg.cho_factor((inner + inner.T) / 2, check_finite=False)
+            factor = cho_factor((inner + inner.T) / 2, check_finite=False)
         except np.linalg.LinAlgError:
             return None
 
@@ -204,7 +205,7 @@ class IndefiniteGram:
         # With E = diag(1/diagonal): E − E Xᵀ (I/weight + X E Xᵀ)⁻¹ X E.
         capacitance = weight * self.X.gram_of_samples(1 / diagonal)
         capacitance[np.diag_indices_from(capacitance)] += 1
-        factor = scipy.linalg.cho_factor(capacitance, overwrite_a=True, check_finite=False)
+        factor = cho_factor(capacitance, overwrite_a=True, check_finite=False)
 
         def solve(V: FloatArray) -> FloatArray:
             scale = diagonal if V.ndim == 1 else diagonal[:, None]
@@ -233,7 +234,7 @@ def _cholesky_inverse(M: FloatArray) -> Operator | None:
     M *= e
     M *= e[:, None]
     try:
-        factor = scipy.linalg.cho_factor(M.T, overwrite_a=True, check_finite=False)
+        factor = cho_factor(M.T, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
         return None
 

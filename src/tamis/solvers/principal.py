@@ -5,12 +5,12 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
-import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from tamis._typing import FloatArray, Matrix
 from tamis.columns import variances
 from tamis.solvers.centred import Centred
+from tamis.solvers.dense import eigh
 
 # Up to this side the smaller Gram matrix of a dense table is formed and decomposed directly.
 DENSE_GRAM_MAX = 2000
@@ -75,7 +75,7 @@ class _Components:
                 gram = self.X.gram_of_features() if by_features else self.X.gram_of_samples()
                 self._gram = gram
             wanted = (self.side - n_components, self.side - 1)
-            values, vectors = scipy.linalg.eigh(self._gram, subset_by_index=wanted)
+            values, vectors = eigh(self._gram, subset_by_index=wanted)
         else:
             operator = LinearOperator(
                 (self.side, self.side), matvec=self._apply_gram, dtype=np.float64

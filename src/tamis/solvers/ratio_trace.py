@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from tamis._typing import FloatArray
 from tamis.solvers.centred import Centred
+from tamis.solvers.dense import eigh
 from tamis.solvers.eigen import SIDE_MAX, Operator, largest_of_inverse
 from tamis.solvers.indefinite import IndefiniteGram
 from tamis.solvers.l21 import Solution, smoothed_norms
@@ -36,7 +36,7 @@ def scatter_root(X: Centred, ridge: float) -> Operator:
         )
     wide = X.shape[0] < X.shape[1]
     gram = X.gram_of_samples() if wide else X.gram_of_features()
-    values, basis = scipy.linalg.eigh(gram, driver="evd", overwrite_a=True)
+    values, basis = eigh(gram, driver="evd", overwrite_a=True)
     values = values.clip(min=0)
     if not wide:
         roots = np.sqrt(values + ridge)

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from tamis._typing import FloatArray, Matrix
 from tamis.columns import row_blocks
+from tamis.solvers.dense import matmul
 
 __all__ = ["RowGram"]
 
@@ -55,9 +56,9 @@ class RowGram:
 def _product(X: Matrix, weights: FloatArray) -> Matrix:
     """With no negative weight a table times its own transpose, of which BLAS computes half."""
     if weights.min(initial=0) < 0:
-        return _times_columns(X, weights) @ X.T
+        return matmul(_times_columns(X, weights), X.T)
     scaled = _times_columns(X, np.sqrt(weights))
-    return scaled @ scaled.T
+    return matmul(scaled, scaled.T)
 
 
 def _times_columns(X: Matrix, factors: FloatArray) -> Matrix:

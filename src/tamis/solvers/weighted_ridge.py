@@ -10,6 +10,7 @@ import scipy.linalg
 
 from tamis._typing import FloatArray, IntArray
 from tamis.solvers.centred import Centred
+from tamis.solvers.dense import cho_factor, eigh, matmul
 from tamis.solvers.eigen import SIDE_MAX
 
 __all__ = ["WeightedRidge"]
@@ -104,7 +105,7 @@ class WeightedRidge:
         The quotient of the two has its eigenvalues between 1 and 1 + ``TAIL``.
         """
         B = self.X.columns(heavy) * np.sqrt(e[heavy])
-        solve = _solver_of_identity_plus(B.T @ B)
+        solve = _solver_of_identity_plus(matmul(B.T, B))
 
         def apply(S: FloatArray) -> FloatArray:
             return S + self.X.times(e[:, None] * self.X.transposed_times(S))
@@ -134,11 +135,11 @@ def _solver_of_identity_plus(matrix: FloatArray) -> Callable[[FloatArray], Float
     and what is below zero is rounding.
     """
     if np.trace(matrix) * len(matrix) * np.finfo(np.float64).eps >= 0.5:
-        values, vectors = scipy.linalg.eigh(matrix)
+        values, vectors = eigh(matrix)
         inverse = 1 / (1 + values.clip(min=0))
         return lambda Y: vectors @ (inverse[:, None] * (vectors.T @ Y))
     matrix.flat[:: len(matrix) + 1] += 1
-    factor = scipy.linalg.cho_factor(matrix, overwrite_a=True)
+    factor = cho_factor(matrix, overwrite_a=True)
     return lambda Y: scipy.linalg.cho_solve(factor, Y)
 
 
