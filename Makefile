@@ -28,9 +28,10 @@ lint: $(VENV)/.test
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -j auto docs docs/_build/html
 
-# Set TAMIS_DATA to the folder of benchmark sets; cases whose set is missing are left out.
+# Set TAMIS_DATA to the folder of benchmark sets; cases whose set is missing are left out. WORD=udfs
+# measures the cases with that word only, WORD=threads the number of threads.
 bench: $(VENV)/.bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(WORD)
 
 # One stamp per extra: an installation is repeated only when pyproject.toml changes.
 $(VENV)/.%: pyproject.toml

@@ -15,6 +15,7 @@ from benchmarks.case import Case
 from benchmarks.data import has_set
 from benchmarks.growth import growth_page
 from benchmarks.measure import Measurement, measure, work_and_report
+from benchmarks.threads import ALLOWED, SHORTEST, thread_rows
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 RECORD = Path(__file__).parent / "measured.json"
@@ -47,6 +48,7 @@ def run(case: Case) -> dict[str, str]:
         "peer": f"{peer.seconds:.2f} s, {case.peer_name}" if peer else "",
         "ratio": as_ratio(peer.seconds / ours.seconds) if peer else "",
         "memory beyond the data": f"{ours.megabytes:.0f} MB",
+        "threads": "as it comes",
     }
     wanted = []
     missed = []
@@ -92,13 +94,16 @@ def page(kept: dict[str, Any]) -> str:
     left_out = [key(case) for case in CASES if key(case) not in kept["rows"]]
     text = f"""# Benchmarks
 
-Written by `make bench`; do not edit. Each side of a row runs in a process of its own, on one
-thread; a peer is measured in the same call, in turn with ours, and the fastest run of each counts.
-Memory is the peak beyond the loaded table.
+Written by `make bench`; do not edit. Each side of a row runs in a process of its own, with no
+variable set, as users run it (rows marked "one" are older, both sides on one thread); a peer is
+measured in the same call, in turn with ours, and the fastest run of each counts. Memory is the peak
+beyond the loaded table.
 
 {kept["machine"]}
 
 {table(rows)}
+
+{threads_section(kept["threads"])}
 
 {kept["growth"]}
 """
@@ -107,15 +112,40 @@ Memory is the peak beyond the loaded table.
     return text
 
 
+def threads_section(rows: list[dict[str, str]]) -> str:
+    """The table of fits as they come beside one and all threads."""
+    if not rows:
+        return ""
+    return f"""## Threads
+
+numpy and scipy each bring a pool of threads, and the two spin against each other. A fit therefore
+runs on one thread, but for the products and factorisations large enough for all of them. Seconds of
+a fit as it comes, with one thread set by variables, and with every pool at its full number, on a
+machine of its own ("quiet") and beside a process that keeps a core busy; a few iterations of the
+iterative methods. To reach: at most {ALLOWED:g} times the better of one and all (below
+{SHORTEST:g} s the clock decides). `make bench WORD=threads` measures it.
+
+{table(rows)}"""
+
+
 def machine() -> str:
     """Where and with what the figures were measured."""
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     return f"{platform.machine()}, Python {platform.python_version()}, {versions}."
 
 
+def write(kept: dict[str, Any]) -> None:
+    """Keep what was measured, and make the page of it."""
+    RECORD.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    PAGE.write_text(page(kept), encoding="utf-8")
+    print(f"written to {PAGE.relative_to(Path.cwd())}", file=sys.stderr)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("word", nargs="?", default="", help="only cases that contain it")
+    parser.add_argument(
+        "word", nargs="?", default="", help="only cases that contain it; or threads"
+    )
     parser.add_argument("--worker", nargs=2, metavar=("CASE", "SIDE"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
@@ -125,6 +155,15 @@ def main() -> int:
         assert work is not None
         work_and_report(case.load, work)
         return 0
+
+    kept: dict[str, Any] = {"rows": {}, "growth": "", "threads": []}
+    if RECORD.exists():
+        kept |= json.loads(RECORD.read_text(encoding="utf-8"))
+    if arguments.word == "threads":
+        kept["threads"] = thread_rows()
+        print(table(kept["threads"]))
+        write(kept)
+        return 1 if any("no" in row.values() for row in kept["threads"]) else 0
 
     chosen = [case for case in CASES if arguments.word.lower() in key(case).lower()]
     present = [case for case in chosen if case.needs is None or has_set(case.needs)]
@@ -136,17 +175,13 @@ def main() -> int:
         print(f"{key(case)} …", file=sys.stderr, flush=True)
         rows.append(run(case))
     print(table(rows))
-    kept: dict[str, Any] = {"rows": {}, "growth": ""}
-    if RECORD.exists():
-        kept = json.loads(RECORD.read_text(encoding="utf-8"))
     kept["rows"] |= {key(case): row for case, row in zip(present, rows, strict=True)}
     kept["machine"] = machine()
     if not arguments.word:
         print("growth of all methods …", file=sys.stderr, flush=True)
         kept["growth"] = growth_page(PAGE.parent)
-    RECORD.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    PAGE.write_text(page(kept), encoding="utf-8")
-    print(f"written to {PAGE.relative_to(Path.cwd())}", file=sys.stderr)
+        kept["threads"] = thread_rows()
+    write(kept)
     return 1 if any(row["reached"] == "no" for row in rows) else 0
 
 

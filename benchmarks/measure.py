@@ -1,4 +1,4 @@
-"""Run one piece of work in a process of its own, on one thread; report its time and memory."""
+"""Run one piece of work in a process of its own, as users run it; report its time and memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 LIBRARIES = ("OMP", "OPENBLAS", "MKL", "NUMBA")
-THREADS = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
+THREAD_VARIABLES = {f"{library}_NUM_THREADS" for library in LIBRARIES}
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,15 @@ class Measurement:
     note: str = ""
 
 
+def as_users_run_it() -> dict[str, str]:
+    """The environment without the variables that set numbers of threads."""
+    return {name: value for name, value in os.environ.items() if name not in THREAD_VARIABLES}
+
+
 def measure(case: str, side: str) -> Measurement:
     """One run of one side ("ours" or "peer") of a case."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks", "--worker", case, side]
-    done = subprocess.run(command, env={**os.environ, **THREADS}, capture_output=True, text=True)
+    done = subprocess.run(command, env=as_users_run_it(), capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{case} ({side}) failed:\n{done.stderr}")
     return Measurement(**json.loads(done.stdout.splitlines()[-1]))

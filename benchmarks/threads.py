@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import time
@@ -16,7 +15,7 @@ from typing import Any
 
 from benchmarks.case import fit
 from benchmarks.data import clusters
-from benchmarks.measure import LIBRARIES
+from benchmarks.measure import THREAD_VARIABLES, as_users_run_it
 
 # A wide table, a square one, a long one and, for the products that use all threads, a large one.
 TABLES = ((50, 20_000), (2000, 1000), (5000, 256), (10_000, 2000))
@@ -53,9 +52,9 @@ LARGE_TABLE_METHODS = (
 
 def measure_side(side: str, method: str, shape: tuple[int, int]) -> float:
     """Seconds of one fit in a process of its own, from the call to the answer."""
-    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    environment = as_users_run_it()
     if side == "one thread":
-        environment |= {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
+        environment |= dict.fromkeys(THREAD_VARIABLES, "1")
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.threads", side, method]
     command += [str(size) for size in shape]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -95,7 +94,7 @@ def busy_neighbor() -> Iterator[None]:
         process.wait()
 
 
-def rows(word: str = "") -> list[dict[str, str]]:
+def thread_rows(word: str = "") -> list[dict[str, str]]:
     """A row per method and table: each side's seconds, quiet and beside a busy process."""
     from tamis.registry import METHODS
 
