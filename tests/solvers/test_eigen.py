@@ -375,3 +375,21 @@ def test_a_solver_that_finds_too_few_eigenpairs_is_not_believed(monkeypatch):
     values, vectors = eigen.dense_eigenpairs(M, (0, 4))
     np.testing.assert_allclose(M @ vectors, vectors * values, atol=1e-10)
     assert vectors.shape == (20, 5)
+
+
+def test_where_eigenvalues_crowd_lanczos_gives_way_to_a_dense_solver():
+    size, applied = 450, 0
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(rng.normal(size=(size, size)))[0]
+    inverse = (basis * (2 - np.linspace(1, 0, size) ** 4)) @ basis.T
+
+    def solve(v):
+        nonlocal applied
+        applied += v.shape[1] if v.ndim == 2 else 1
+        return inverse @ v
+
+    found = largest_of_inverse(solve, size, 10, None, "Lanczos", "a test", affordable=True)
+    assert found.method == "dense"
+    assert found.reason == "Lanczos did not converge"
+    assert applied < 10 * size
+    np.testing.assert_allclose(found.values[0], 0.5, rtol=1e-12)

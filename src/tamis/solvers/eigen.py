@@ -35,6 +35,9 @@ SIDE_MAX = 6000
 LU_MAX = 10_000
 # Relative residual of the inverse problem above which a result is not accepted.
 RESIDUAL_MAX = 1e-7
+# Applications of the inverse, in multiples of its size, after which Lanczos gives way to a dense
+# eigensolver, where one can be afforded.
+LANCZOS_PASSES = 4
 
 Operator = Callable[[FloatArray], FloatArray]
 
@@ -93,9 +96,17 @@ def largest_of_inverse(
     operator = LinearOperator((size, size), matvec=solve, dtype=np.float64)
     guess = _first_guess(size, start)
     for n_basis in (max(2 * n_pairs + 8, 20), max(4 * n_pairs, 80)):
+        # Where eigenvalues crowd, Lanczos may go on for hours: no longer than a dense way takes.
+        restarts = max(20, LANCZOS_PASSES * size // n_basis) if affordable else None
         try:
             inverse_values, vectors = eigsh(
-                operator, n_pairs, which="LA", v0=guess, ncv=min(n_basis, size), tol=1e-10
+                operator,
+                n_pairs,
+                which="LA",
+                v0=guess,
+                ncv=min(n_basis, size),
+                tol=1e-10,
+                maxiter=restarts,
             )
         except ArpackError:
             continue
