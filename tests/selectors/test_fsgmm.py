@@ -17,7 +17,6 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from tamis import FSGMM
 from tamis.clustering import kmeans
 from tamis.metrics import clustering_accuracy
-from tamis.selectors import fsgmm
 from tamis.selectors.fsgmm import saliency_with_separation
 from tamis.solvers.mixture import (
     MessageLength,
@@ -526,24 +525,12 @@ def test_no_array_is_as_large_as_samples_times_features_times_clusters():
 # --- stopping ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["wine", "Sonar", "lung_small"])
-def test_the_selection_has_settled_when_the_default_stops(name, benchmark_set):
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ["wine", "Sonar", "Ionosphere"])
+def test_the_selection_has_settled_when_the_default_stops(name, seed, benchmark_set):
+    """Every start of the long run is run to its end, so that its choice of a start is its own."""
     X = load_wine().data if name == "wine" else benchmark_set(name)[0].astype(np.float64)
     count = min(15, X.shape[1] // 2)
-    kept = FSGMM(count, random_state=0).fit(X).get_support()
-    long = FSGMM(count, tol=1e-10, max_iter=20_000, random_state=0).fit(X).get_support()
+    kept = FSGMM(count, random_state=seed).fit(X).get_support()
+    long = FSGMM(count, tol=1e-11, max_iter=20_000, random_state=seed).fit(X).get_support()
     assert (kept & long).sum() >= 0.95 * count
-
-
-def test_only_the_best_start_is_finished(monkeypatch):
-    X = with_noise(load_wine().data, 0)
-    calls = []
-    whole = fsgmm.finished
-    monkeypatch.setattr(fsgmm, "finished", lambda *a, **k: calls.append(a) or whole(*a, **k))
-    model = FSGMM(n_init=3, random_state=0).fit(X)
-    assert len(calls) == 1
-    assert never_rises(model.objective_)
-    assert model.n_iter_ > len(calls[0][1].message_lengths)
-    coarse = FSGMM(n_init=3, tol=1e-4, random_state=0).fit(X)
-    assert len(calls) == 1
-    assert model.objective_[-1] <= coarse.objective_[-1]

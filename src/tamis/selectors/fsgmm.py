@@ -21,14 +21,10 @@ from tamis.solvers.mixture import (
     Mixture,
     Standardised,
     expectations,
-    finished,
     mixture_of_labels,
     shorter,
     shortest_message,
 )
-
-# The relative decrease at which a start is compared with the others; only the best is finished.
-FIRST_LOOK = 1e-6
 
 
 class FSGMM(Selector):
@@ -73,14 +69,13 @@ class FSGMM(Selector):
         from samples that are equal in it.
     n_init : int, default=5
         Starts, from K-means of the standardised table: the best of ten, then one at random each
-        time. The start of the shortest message is finished and kept; see `tol`.
+        time. The shortest message is kept.
     max_iter : int, default=1000
         Iterations of EM, for each start and number of components.
     tol : float, default=1e-8
         EM stops when a step makes the message shorter by less than this, relative, and so does the
-        next, in which any saliency may become 0 or 1. Starts, and numbers of components, are
-        compared when that holds for 1e-6: the others are then left, and the best goes on to `tol`.
-        0 runs `max_iter` iterations.
+        next, in which any saliency may become 0 or 1; 0 runs `max_iter` iterations. A larger one
+        is faster, but may prefer another start, whose features differ.
     random_state : int, RandomState instance or None, default=0
         Seed of the K-means starts; None for others on every call.
 
@@ -234,7 +229,6 @@ class FSGMM(Selector):
     def _best_of_starts(self, table: Standardised) -> Fit:
         length = MessageLength(table.shape[0], self.reg_covar)
         random_state = check_random_state(self.random_state)
-        first_look = max(self.tol, FIRST_LOOK) if self.tol > 0 else 0
         best: Fit | None = None
         for start in range(self.n_init):
             # The first start is a good one, the others are diverse.
@@ -249,13 +243,11 @@ class FSGMM(Selector):
                 mixture_of_labels(table, clusters.labels, self.reg_covar),
                 length,
                 max_iter=self.max_iter,
-                tol=first_look,
+                tol=self.tol,
                 min_components=self.min_clusters if self.find_n_clusters else self.n_clusters,
             )
-            best = shorter(best, fit, first_look)
+            best = shorter(best, fit, self.tol)
         assert best is not None
-        if self.tol < first_look:
-            best = finished(table, best, length, max_iter=self.max_iter, tol=self.tol)
         return best
 
     def _standardised(self, X: Matrix) -> Standardised:

@@ -417,18 +417,6 @@ def shorter(first: Fit | None, second: Fit, tol: float) -> Fit:
     return second if gain > tol * abs(first.message_lengths[-1]) else first
 
 
-def finished(
-    table: Standardised, fit: Fit, length: MessageLength, *, max_iter: int, tol: float
-) -> Fit:
-    """A fit, with EM run on from where it stopped, until a step gains less than `tol`."""
-    rest = max_iter - len(fit.message_lengths)
-    if rest == 0:
-        return fit
-    last = _run(table, fit.mixture, length, rest, tol)
-    path = np.concatenate([fit.message_lengths, last.message_lengths])
-    return replace(last, message_lengths=path)
-
-
 def _run(
     table: Standardised, start: Mixture, length: MessageLength, max_iter: int, tol: float
 ) -> Fit:
