@@ -98,22 +98,27 @@ def cufs_objective(X, D, A, P, tau, reg):
     )
 
 
+def loss(residual, rows):
+    """The l2,1 loss, smoothed at a hundredth of the mean row."""
+    return l21(residual, (0.01 * np.linalg.norm(rows, axis=1).mean()) ** 2)
+
+
 def eufs_objective(X, L, U, V, alpha, beta, penalty):
     """The paper's problem, X of shape n × d, with the orthogonality as a penalty."""
     return (
-        l21(X - U @ V.T)
+        loss(X - U @ V.T, X)
         + alpha * l21(V)
         + beta * np.trace(U.T @ L @ U)
         + penalty * np.linalg.norm(U.T @ U - np.eye(U.shape[1])) ** 2
     )
 
 
-def rufs_objective(X, L, G, F, W, nu, alpha, beta, penalty):
-    """The paper's problem, X of shape n × d, with the orthogonality as a penalty."""
+def rufs_objective(X, L, G, F, W, nu, alpha, beta, penalty, first):
+    """The paper's problem, X of shape n × d, with the orthogonality as a penalty; `first` labels."""
     return (
-        l21(X - G @ F)
+        loss(X - G @ F, X)
         + nu * np.trace(G.T @ L @ G)
-        + alpha * l21(X @ W - G)
+        + alpha * loss(X @ W - G, first)
         + beta * l21(W)
         + penalty * np.linalg.norm(G.T @ G - np.eye(G.shape[1])) ** 2
     )

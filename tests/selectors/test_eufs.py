@@ -43,6 +43,7 @@ def test_the_last_objective_is_that_of_the_definition(alpha, beta, shape, form):
     model = EUFS(n_clusters=3, alpha=alpha, beta=beta, random_state=0, max_iter=8, tol=0)
     model.fit(form(X))
     L = laplacian(neighbor_graph(X, 5)).toarray()
+    X = X / np.sqrt((X**2).mean())
     penalty = row_norms(X).sum()
     U, V = model.embedding_, model.coef_
     expected = eufs_objective(X, L, U, V, model.penalty_, beta, penalty)
@@ -72,7 +73,8 @@ def test_the_loadings_become_the_minimiser_of_their_convex_problem():
     for _ in range(300):
         model.update_loadings()
     residual = X - model.U @ model.V.T
-    pull = residual.T @ (model.U / row_norms(residual)[:, None])
+    norms = np.sqrt(row_norms(residual) ** 2 + model.smoothing)
+    pull = residual.T @ (model.U / norms[:, None])
     norms = row_norms(model.V)
     used = norms > 0
     expected = model.alpha * model.V[used] / norms[used, None]
@@ -90,16 +92,6 @@ def test_the_labels_problem_is_the_objective_but_for_a_constant():
         model.U = U * (1 + size * rng.random(U.shape))
         change = problem.value(model.U) - problem.value(U)
         assert model.objective() - before == pytest.approx(change, rel=1e-8)
-
-
-@pytest.mark.parametrize("factor", [1e-3, 1e3])
-def test_the_scale_of_the_data_plays_no_part_but_for_beta(factor):
-    X = table(60, 15)
-    settings = {"n_clusters": 3, "random_state": 0, "max_iter": 6, "tol": 0}
-    plain = EUFS(beta=1.0, **settings).fit(X)
-    scaled = EUFS(beta=factor, **settings).fit(factor * X)
-    np.testing.assert_allclose(scaled.scores_ / factor, plain.scores_, rtol=1e-6)
-    np.testing.assert_allclose(scaled.embedding_, plain.embedding_, atol=1e-9)
 
 
 def test_alpha_is_the_fraction_of_the_penalty_that_empties_v():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamis import CUFS, EUFS, JDLUFS, RUFS
 
@@ -60,7 +64,6 @@ def test_sparse_words_score_as_dense_ones(method, n_empty):
     X *= np.random.default_rng(1).uniform(0.5, 1, X.shape)
     settings = {"n_clusters": 2} if method in LABELLED else {}
     sparse, dense = (fitted(method, form(X), **settings) for form in (sp.csr_array, np.asarray))
-    # Ten iterations with momentum multiply what rounding differs by.
     np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-6 * dense.scores_.max())
 
 
@@ -102,3 +105,63 @@ def test_a_single_entry_is_the_best_feature(method):
     model = fitted(method, X, **({"n_clusters": 2} if method in LABELLED else {}))
     assert_sound(model)
     assert model.ranking_[2] == 1
+
+
+def scaled_set(benchmark_set, name, scaler):
+    X, _ = benchmark_set(name)
+    return scaler().fit_transform(X)
+
+
+def best(method, X, k, **parameters):
+    return set(method(k, random_state=0, **parameters).fit(X).get_support(indices=True))
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler, MinMaxScaler])
+@pytest.mark.parametrize("name", ["Sonar", "lung_small"])
+@pytest.mark.parametrize("method", FAMILY)
+def test_a_fit_stops_when_its_selection_has_settled(benchmark_set, method, name, scaler):
+    X = scaled_set(benchmark_set, name, scaler)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # 1e-9 may take more
+        settled = best(method, X, 15, tol=1e-9, max_iter=1000)
+    assert len(best(method, X, 15) & settled) >= 15
+
+
+@pytest.mark.parametrize("factor", [1e8, 1e-8])
+@pytest.mark.parametrize("method", FAMILY)
+def test_the_unit_of_the_table_plays_no_part(method, factor):
+    X = np.random.default_rng(0).random((60, 12)) ** 3
+    plain, other = fitted(method, X), fitted(method, factor * X)
+    np.testing.assert_allclose(other.scores_, plain.scores_, atol=1e-6 * plain.scores_.max())
+    assert other.scale_ == pytest.approx(factor * plain.scale_)
+
+
+@pytest.mark.parametrize("method", FAMILY)
+def test_an_offset_that_drowns_the_table_is_told(method):
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 12)) + 1e6
+    with pytest.warns(UserWarning, match=f"{method.__name__} does not centre the table"):
+        model = fitted(method, X)
+    assert_sound(model)
+
+
+def planted(seed):
+    """Three to five clusters in 20 of 200 standardised columns; the rest is noise."""
+    rng = np.random.default_rng(seed)
+    n_clusters = 3 + seed % 3
+    X = rng.standard_normal((200, 200))
+    X[:, :20] += 1.5 * rng.standard_normal((n_clusters, 20))[rng.integers(0, n_clusters, 200)]
+    return StandardScaler().fit_transform(X)
+
+
+def found_among(method, X, **parameters):
+    return sum(j < 20 for j in best(method, X, 20, **parameters))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_clusters_are_found_by_eufs_and_by_cufs_with_a_larger_penalty(seed):
+    X = planted(seed)
+    assert found_among(EUFS, X) >= 16
+    # The page of CUFS says so: alone, its default asks for what no other column tells, noise.
+    assert found_among(CUFS, X) <= 4
+    assert found_among(CUFS, X, reg=30.0) >= 16

@@ -44,6 +44,7 @@ def model_of(X, n_clusters=3, **parameters):
 
 def fitted_objective(model, X, graph):
     """The objective of a fitted selector, from the definition."""
+    X = X / np.abs(X).max()
     return jdlufs_objective(
         X.T,
         laplacian(graph).toarray(),

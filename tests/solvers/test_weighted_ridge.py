@@ -137,3 +137,14 @@ def test_equal_columns_have_equal_rows():
     X[:, 7], weights[7] = X[:, 200], weights[200]
     found = solved(ScaledTable(X), weights, Y, np.zeros((300, 3)))
     np.testing.assert_allclose(found[7], found[200], rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(40, 12), (12, 40)])
+def test_a_system_in_which_rounding_hides_the_identity_is_solved(shape):
+    rng = np.random.default_rng(0)
+    X = 1e6 + rng.standard_normal(shape)
+    Y = rng.standard_normal((shape[0], 2))
+    e = np.full(shape[1], 1e6)
+    found = solved(ScaledTable(X), e, Y, np.zeros((shape[1], 2)))
+    assert np.isfinite(found).all()
+    assert np.linalg.norm(X @ found - Y) <= np.linalg.norm(Y)

@@ -13,6 +13,7 @@ from tamis._typing import FloatArray, Matrix
 from tamis.base import Selector
 from tamis.clustering import kmeans
 from tamis.columns import varying_columns
+from tamis.selectors._offset import warn_of_offset
 from tamis.solvers.dictionary import (
     dictionary_update,
     number_of_atoms,
@@ -161,6 +162,7 @@ class CUFS(Selector):
         X = varying_columns(X, constant)
         self.scale_ = largest_value(X)
         X = X / self.scale_
+        warn_of_offset(self, X)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
         found = alternate(
             CoupledModel(self, X, within_unit_ball(start.centres.T)),

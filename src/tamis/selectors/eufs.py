@@ -14,6 +14,7 @@ from tamis.base import GraphSelector
 from tamis.columns import squared_row_norms, varying_columns
 from tamis.graphs import Weights, laplacian
 from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
+from tamis.selectors._offset import warn_of_offset
 from tamis.solvers.factorization import (
     FactorObjective,
     RowLoss,
@@ -29,7 +30,7 @@ from tamis.solvers.factorization import (
 )
 from tamis.solvers.l21 import row_norms, scores_with_order_of_entry
 
-# Steps of the labels in an iteration: enough to keep pace with the loadings, which are exact.
+# Steps of the labels in an iteration, at most: they are found exactly, as the loadings are.
 LABEL_STEPS = 300
 
 
@@ -205,6 +206,7 @@ class EUFS(GraphSelector):
         X = varying_columns(X, constant)
         self.scale_ = float(np.sqrt(squared_norm(X) / np.prod(X.shape)))
         X = X / self.scale_
+        warn_of_offset(self, X)
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         found = alternate(
             EmbeddedModel(self, X, self.beta * laplacian(graph), labels),

@@ -15,6 +15,7 @@ from tamis.clustering import kmeans
 from tamis.columns import varying_columns
 from tamis.graphs import Weights, laplacian
 from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
+from tamis.selectors._offset import warn_of_offset
 from tamis.solvers.centred import Centred
 from tamis.solvers.dictionary import (
     dictionary_update,
@@ -36,7 +37,8 @@ from tamis.solvers.factorization import (
 )
 from tamis.solvers.l21 import row_norms
 
-# Steps of each block in an iteration: enough for the blocks to keep pace with each other.
+# Steps of each block in an iteration: enough for the blocks to keep pace with each other. Those of
+# the labels are a limit: they end where rounding begins.
 CODE_STEPS = 20
 LABEL_STEPS = 300
 REGRESSION_STEPS = 2
@@ -259,6 +261,7 @@ class JDLUFS(GraphSelector):
         X = varying_columns(X, constant)
         self.scale_ = largest_value(X)
         X = X / self.scale_
+        warn_of_offset(self, X)
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
         model = JointModel(self, X, self.gamma * laplacian(graph), labels)

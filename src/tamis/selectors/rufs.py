@@ -14,6 +14,7 @@ from tamis.base import Selector
 from tamis.columns import squared_row_norms, varying_columns
 from tamis.graphs import check_affinity, laplacian, lle_laplacian, nearest_neighbors, neighbor_graph
 from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
+from tamis.selectors._offset import warn_of_offset
 from tamis.solvers.factorization import (
     FactorObjective,
     ReweightedRegression,
@@ -31,7 +32,8 @@ from tamis.solvers.factorization import (
 )
 from tamis.solvers.l21 import row_norms
 
-# Steps of each block in an iteration: enough for the blocks to keep pace with each other.
+# Steps of each block in an iteration: enough for the blocks to keep pace with each other. Those of
+# the labels are a limit: they end where rounding begins.
 LABEL_STEPS = 300
 REGRESSION_STEPS = 2
 # Iterations of the regression and its weights at the end, for the order of its small rows.
@@ -213,6 +215,7 @@ class RUFS(Selector):
         X = varying_columns(X, constant)
         self.scale_ = largest_value(X)
         X = X / self.scale_
+        warn_of_offset(self, X)
         found = alternate(
             RobustModel(self, X, self.nu * L, labels), max_iter=self.max_iter, tol=self.tol
         )

@@ -17,13 +17,14 @@ import scipy.optimize
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import row_blocks, squared_row_norms
+from tamis.columns import row_blocks, squared_row_norms, weighted_moments
 from tamis.solvers.centred import Centred
 from tamis.solvers.l21 import Solution, row_norms, smoothed_norms
 from tamis.solvers.row_gram import RowGram
 from tamis.solvers.weighted_ridge import WeightedRidge
 
-# Row norms of an l2,1 loss are smoothed at this fraction of the mean row of the table.
+# Row norms of an l2,1 loss are smoothed at this fraction of the mean row of the table: beside a
+# smaller one, samples that fit exactly would hold all others in their place.
 RELATIVE_SMOOTHING = 1e-2
 # The row norms of a penalty are smoothed at this fraction of the largest row of the first W.
 ROW_SMOOTHING = 1e-8
@@ -169,6 +170,12 @@ def squared_norm(X: Matrix) -> float:
     return float(np.linalg.norm(values) ** 2)
 
 
+def variation(X: Matrix) -> float:
+    """The norm of the centred table, as a share of that of the table. O(nd)."""
+    scatter = weighted_moments(X, np.ones(X.shape[0]))[1]
+    return float(np.sqrt(scatter.sum() / squared_norm(X)))
+
+
 def largest_value(X: Matrix) -> float:
     """The largest absolute value. O(nd), or O(nnz) for sparse X."""
     values = X.data if sp.issparse(X) else X
@@ -281,23 +288,26 @@ class Factor:
 
 
 def nonnegative_factor(
-    problem: FactorObjective, start: FloatArray, *, max_iter: int = 30
+    problem: FactorObjective, start: FloatArray, *, max_iter: int = 300
 ) -> Factor:
-    """Descend over U ≥ 0 by limited-memory BFGS with bounds.
+    """Descend over U ≥ 0 by limited-memory BFGS with bounds, until rounding is all that is left.
+
+    Such steps multiply rounding on their way and lose it again where they arrive: stopped early
+    they would give other answers for another order of the samples.
 
     Parameters
     ----------
     problem : FactorObjective
     start : ndarray of shape (n_samples, n_columns)
         Non-negative.
-    max_iter : int, default=30
+    max_iter : int, default=300
 
     Notes
     -----
     O(nnz(L)·c + nc²) a step, O(nc) memory.
     """
-    first, _ = problem.value_and_gradient(start)
-    # The objective has no unit of its own: its value at the start becomes one.
+    first = problem.value(start)
+    # In units of its first value, so that the tolerance is relative.
     scale = max(abs(first), np.finfo(float).tiny)
 
     def scaled(u: FloatArray) -> tuple[float, FloatArray]:
@@ -355,7 +365,7 @@ def reweighted(norms: FloatArray, smoothing: float) -> tuple[float, FloatArray]:
 
 
 def loss_smoothing(norms: FloatArray) -> float:
-    """ζ for residuals of a table with such row norms: tiny beside a row, above rounding."""
+    """ζ for residuals of a table with such row norms: small beside a row."""
     return float(max(RELATIVE_SMOOTHING * norms.mean(), np.finfo(float).tiny ** 0.25) ** 2)
 
 
