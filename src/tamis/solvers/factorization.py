@@ -306,9 +306,9 @@ def nonnegative_factor(
     -----
     O(nnz(L)·c + nc²) a step, O(nc) memory.
     """
-    first = problem.value(start)
-    # In units of its first value, so that the tolerance is relative.
-    scale = max(abs(first), np.finfo(float).tiny)
+    first, slope = problem.value_and_gradient(start)
+    # In units of its first value or slope, so that the tolerance is relative.
+    scale = max(abs(first), float(np.abs(slope).max(initial=0))) or 1.0
 
     def scaled(u: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = problem.value_and_gradient(u.reshape(start.shape))
