@@ -51,8 +51,8 @@ class CUFS(Selector):
     (rows of X are samples here). Features are ranked by the norms of the columns of P.
 
     The table is divided by its largest absolute value first, so that λ means the same in every
-    unit, and not centred: features of large values are those that the dictionary must rebuild. Bring
-    the columns within [0, 1].
+    unit, and not centred: features of large values are those that the dictionary must rebuild.
+    Bring the columns within [0, 1].
 
     Cost: for m atoms in each iteration O(nm² + ndm) for the codes, O(dm²) a sweep of the atoms, and
     O(d³ + d²m) a step of the regression for d ≤ n or O(n²d) for n < d; memory O(nd + nm +
@@ -75,7 +75,7 @@ class CUFS(Selector):
     tol : float, default=1e-5
         A fit stops when the objective falls by no more than this, relative, in each of three
         iterations, and the ranking of the features is that of half as many iterations, but for
-        1.5 % of the best ones, whatever their number. 0 runs `max_iter` iterations.
+        2 % of the best ones, whatever their number. 0 runs `max_iter` iterations.
     random_state : int, RandomState instance or None, default=None
         Seed of the K-means that gives the first atoms.
 

@@ -107,7 +107,7 @@ class JDLUFS(GraphSelector):
     tol : float, default=1e-5
         A fit stops when the objective falls by no more than this, relative, in each of three
         iterations, and the ranking of the features is that of half as many iterations, but for
-        1.5 % of the best ones, whatever their number. 0 runs `max_iter` iterations.
+        2 % of the best ones, whatever their number. 0 runs `max_iter` iterations.
     random_state : int, RandomState instance or None, default=None
         Seed of the K-means that give the first labels and atoms.
     n_jobs : int or None, default=None

@@ -31,7 +31,7 @@ ROW_SMOOTHING = 1e-8
 # Iterations in which the objective must have settled, one after the other.
 CALM = 3
 # Share of the best features that may be exchanged while an alternation doubles its iterations.
-EXCHANGED = 0.015
+EXCHANGED = 0.02
 # Ratio of the numbers of iterations at which rankings are kept for that comparison.
 SPACING = 1.2
 
@@ -320,7 +320,7 @@ def nonnegative_factor(
         jac=True,
         method="L-BFGS-B",
         bounds=scipy.optimize.Bounds(0, np.inf),
-        options={"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 1e-14, "gtol": 0},
+        options={"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 0, "gtol": 1e-10},
     )
     U = found.x.reshape(start.shape) if found.fun <= first / scale else start
     value, gradient = problem.value_and_gradient(U)
