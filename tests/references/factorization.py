@@ -114,7 +114,7 @@ def eufs_objective(X, L, U, V, alpha, beta, penalty):
 
 
 def rufs_objective(X, L, G, F, W, nu, alpha, beta, penalty, first):
-    """The paper's problem, X of shape n × d, with the orthogonality as a penalty; `first` labels."""
+    """The paper's problem, X of shape n × d, and GᵀG = I as a penalty; `first` labels."""
     return (
         loss(X - G @ F, X)
         + nu * np.trace(G.T @ L @ G)

@@ -45,9 +45,9 @@ class EUFS(GraphSelector):
 
     Features are ranked by the norms of the rows of V.
 
-    The method takes the table as it is, neither centred nor rescaled: a feature with a large mean
-    has a large row of V, whether or not it tells clusters apart. Standardise the columns where
-    their means are of no account. For a table multiplied by s the same answer comes with sβ.
+    The table is divided by the root mean square of its values first, so that β means the same in
+    every unit, and not centred: a feature with a large mean has a large row of V, whether or not it
+    tells clusters apart. Standardise the columns where their means are of no account.
 
     Cost: the neighbour search, then O(ndc + nkc) an iteration; memory O(nd + (n + d)c). Sparse
     input is never densified.
@@ -77,8 +77,11 @@ class EUFS(GraphSelector):
     affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
         A precomputed symmetric graph, used instead of the neighbours of X.
     max_iter : int, default=1000
+        A fit that has not settled by then warns.
     tol : float, default=1e-5
-        Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
+        A fit stops when the objective falls by no more than this, relative, in each of three
+        iterations, and the ranking of the features is that of half as many iterations, but for
+        2 % of the best ones, whatever their number. 0 runs `max_iter` iterations.
     random_state : int, RandomState instance or None, default=0
         Seed of the K-means that gives the first labels; None for others on every call.
     n_jobs : int or None, default=None
@@ -105,6 +108,8 @@ class EUFS(GraphSelector):
         Rows of V that are not zero.
     orthogonality_ : float
         ‖UᵀU − I‖.
+    scale_ : float
+        What the table is divided by; V and the penalty are those of the divided table.
     objective_ : ndarray of shape (n_iter_,)
         The objective, with the orthogonality term, after each iteration; it never rises.
     n_iter_ : int
@@ -117,9 +122,11 @@ class EUFS(GraphSelector):
     the alternating direction method of multipliers, whose iterates meet the constraints in the
     limit only.
     Here the loss is majorised by a weighted quadratic, Σ_i ‖x_i − u_iVᵀ‖²/(2 r_i) with r_i =
-    sqrt(‖x_i − u_iVᵀ‖² + ζ), of which V is the exact minimiser, a row at a time, and U takes
-    multiplicative steps. UᵀU = I is a penalty, and what is left of it is reported. Constant
-    features leave the problem.
+    sqrt(‖x_i − u_iVᵀ‖² + ζ), of which V is the exact minimiser, a row at a time; ζ^½ is a hundredth
+    of the mean row of X. U is found by limited-memory BFGS with bounds. Each iteration starts ahead
+    of the last one, by Nesterov's momentum, and is done anew without it where the objective would
+    rise. UᵀU = I is a penalty, and what is left of it is reported. Constant features leave the
+    problem.
 
     References
     ----------

@@ -53,7 +53,8 @@ class RUFS(Selector):
     Features are ranked by the norms of the rows of W.
 
     The table should not be negative, since F is not: what is below zero cannot be rebuilt. It is
-    taken as it is, neither centred nor rescaled; values within [0, 1] are meant.
+    divided by its largest absolute value first, so that the weights mean the same in every unit,
+    and not centred: bring the columns within [0, 1].
 
     Cost: the neighbour search and O(nk²d), then in each iteration O(ndc + nk²c) and O(nd² + d³) for
     d ≤ n or O(n²d) for n < d; memory O(nd + min(n, d)²). Sparse input is never densified; where
@@ -83,8 +84,11 @@ class RUFS(Selector):
     affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
         A precomputed symmetric graph; L is then its Laplacian D − W.
     max_iter : int, default=1000
+        A fit that has not settled by then warns.
     tol : float, default=1e-5
-        Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
+        A fit stops when the objective falls by no more than this, relative, in each of three
+        iterations, and the ranking of the features is that of half as many iterations, but for
+        2 % of the best ones, whatever their number. 0 runs `max_iter` iterations.
     random_state : int, RandomState instance or None, default=0
         Seed of the K-means that gives the first labels; None for others on every call.
     n_jobs : int or None, default=None
@@ -108,6 +112,8 @@ class RUFS(Selector):
         The largest entry of each row of G.
     orthogonality_ : float
         ‖GᵀG − I‖.
+    scale_ : float
+        What the table is divided by; W and F are those of the divided table.
     objective_ : ndarray of shape (n_iter_,)
         The objective, with the orthogonality term, after each iteration; it never rises.
     n_iter_ : int
@@ -117,9 +123,12 @@ class RUFS(Selector):
     Notes
     -----
     The objective is the paper's. Its authors minimise it by (projected) limited-memory BFGS; the
-    algorithm here majorises the two robust losses by weighted quadratics. F is then found by exact
-    non-negative coordinate descent, W by reweighting, and G by multiplicative steps, none of which
-    can raise the objective. GᵀG = I is a penalty, and what is left of it is reported.
+    algorithm here finds F by exact non-negative coordinate descent and W by reweighting, with the
+    losses majorised by weighted quadratics, and G by limited-memory BFGS with bounds, none of which
+    can raise the objective. Each iteration starts ahead of the last one, by Nesterov's momentum,
+    and is done anew without it where the objective would rise. The norms of the two losses are
+    smoothed, sqrt(r² + ζ), at a hundredth of the mean row of X and of the first G. GᵀG = I is a
+    penalty, and what is left of it is reported.
 
     L is our reading of local learning: (I − S)ᵀ(I − S), where row i of S predicts the label of
     sample i by a ridge regression, linear and with an intercept, on its neighbours. The weights of

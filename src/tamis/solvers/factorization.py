@@ -31,7 +31,7 @@ ROW_SMOOTHING = 1e-8
 # Iterations in which the objective must have settled, one after the other.
 CALM = 3
 # Share of the best features that may be exchanged while an alternation doubles its iterations.
-EXCHANGED = 0.015
+EXCHANGED = 0.02
 # Ratio of the numbers of iterations at which rankings are kept for that comparison.
 SPACING = 1.2
 
@@ -306,9 +306,9 @@ def nonnegative_factor(
     -----
     O(nnz(L)·c + nc²) a step, O(nc) memory.
     """
-    first = problem.value(start)
-    # In units of its first value, so that the tolerance is relative.
-    scale = max(abs(first), np.finfo(float).tiny)
+    first, slope = problem.value_and_gradient(start)
+    # In units of its first value or slope, so that the tolerance is relative.
+    scale = max(abs(first), float(np.abs(slope).max(initial=0))) or 1.0
 
     def scaled(u: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = problem.value_and_gradient(u.reshape(start.shape))
@@ -320,7 +320,7 @@ def nonnegative_factor(
         jac=True,
         method="L-BFGS-B",
         bounds=scipy.optimize.Bounds(0, np.inf),
-        options={"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 1e-14, "gtol": 0},
+        options={"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 0, "gtol": 1e-10},
     )
     U = found.x.reshape(start.shape) if found.fun <= first / scale else start
     value, gradient = problem.value_and_gradient(U)
