@@ -152,7 +152,7 @@ def test_the_bar_names_what_is_waited_for(terminal):
 
 def test_long_names_are_cut_on_a_terminal_only(terminal, process, tmp_path):
     name = "a long name of a column " * 4 + "x" * 60
-    lines = [f"{name},b,c,d", *(f"{i},{i * i % 7},{i % 3},{i % 5}" for i in range(20))]
+    lines = [f"{name},b,c,d", *(f"{i * i},{i * i % 7},{i % 3},{i % 5}" for i in range(20))]
     (tmp_path / "long.csv").write_text("\n".join(lines) + "\n")
     options = ("select", "long.csv", "-m", "max_variance", "-k", "2")
     assert name in process(*options).stdout

@@ -79,7 +79,7 @@ def test_wrong_names(path):
         TableError, match=r"obs has no column 'celltype'.* did you mean 'cell_type'"
     ):
         io.read(path, labels="celltype")
-    with pytest.raises(TableError, match="there is no 'layers/count' in it"):
+    with pytest.raises(TableError, match=r"no layer 'count' \(did you mean 'counts'"):
         io.read(path, key="layers/count")
 
 

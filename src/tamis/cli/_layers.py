@@ -44,7 +44,7 @@ def what_it_holds(
     written = format_of(output, format)
     if not written.keeps_all_columns:
         return []
-    n_columns = source.table.X.shape[1]
+    n_columns = len(source.table.feature_names)
     matrix = key or "X"
     if source.table.format == written.name and source.table.path is not None:
         contents = (
