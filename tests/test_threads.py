@@ -10,7 +10,8 @@ import scipy.linalg
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from tamis import MaxVariance, Selector, _threads
-from tamis._threads import LARGE, all_threads, one_thread
+from tamis._threads import LARGE, FasterThreads, all_threads, one_thread
+from tamis.graphs import nearest_neighbors
 
 
 def numbers():
@@ -85,6 +86,40 @@ def test_a_fit_inside_a_fit_leaves_the_outer_one_its_limit():
             assert set(numbers()) == {1}
         assert set(numbers()) == {1}
     assert set(numbers()) == {2}
+
+
+def test_of_like_pieces_the_faster_number_of_threads_has_most(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(_threads, "perf_counter", lambda: now)
+    used = []
+    with one_thread():
+        threads = FasterThreads(LARGE)
+        for k in range(200):
+            with threads.piece(1.0):
+                used += set(numbers())
+                one_is_faster = k < 100
+                now += 1.0 if (used[-1] == 1) == one_is_faster else 2.0
+    assert used[:2] == [2, 1]
+    assert used[:100].count(1) > 90
+    assert used[100:].count(2) > 75
+    assert set(numbers()) == {2}
+
+
+def test_small_pieces_have_one_thread():
+    with one_thread():
+        threads = FasterThreads(LARGE / 2)
+        with threads.piece(1.0):
+            assert set(numbers()) == {1}
+
+
+def test_neighbours_are_the_same_on_any_number_of_threads(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((3000, 40))
+    alone = nearest_neighbors(X, 5)
+    monkeypatch.setattr(_threads, "LARGE", 1.0)
+    with one_thread():
+        changing = nearest_neighbors(X, 5)
+    np.testing.assert_array_equal(alone.indices, changing.indices)
+    np.testing.assert_array_equal(alone.distances, changing.distances)
 
 
 def test_fits_at_the_same_time_leave_the_threads_as_they_were(X):

@@ -11,7 +11,6 @@ from scipy.spatial import KDTree
 from sklearn.utils import check_random_state
 
 from tamis._neighbor_memory import remembered
-from tamis._threads import all_threads
 from tamis._ties import TIE, content_ranks, first_per_row
 from tamis._tiles import TileSearch, pair_distances, power_of_two_scale
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
@@ -148,9 +147,7 @@ def _exact_search(X: Matrix, n_neighbors: int, n_jobs: int | None, verbose: bool
     elif use_tree:
         indices, squared = _kd_tree(distinct, n_nearest, ranks[first], n_jobs)
     else:
-        work = 0 if sp.issparse(X) else n_distinct**2 * X.shape[1]
-        with all_threads(work):
-            indices, squared = TileSearch(distinct, n_nearest, ranks[first]).run(verbose)
+        indices, squared = TileSearch(distinct, n_nearest, ranks[first]).run(verbose)
     if n_distinct < n_samples:
         indices, squared = _expand_groups(indices, squared, group, ranks, n_neighbors)
     return Neighbors(indices, np.sqrt(squared), "kd_tree" if use_tree else "tiles")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, wraps
+from time import perf_counter
 from typing import Any
 
 import scipy.linalg  # noqa: F401  its BLAS must be loaded to be found
@@ -65,6 +66,44 @@ def all_threads(work: float) -> Iterator[None]:
         return
     with _pools().limit(limits=_outside.get()):
         yield
+
+
+class FasterThreads:
+    """Chooses between one and all threads for each of many like pieces of work, by their speed.
+
+    Beside another busy process one thread may be faster than all, and that may change while we
+    work. Only for pieces whose rounding does not matter to the result.
+
+    Parameters
+    ----------
+    work : float
+        Multiplications and additions of all pieces together. Below ``LARGE`` one thread has them.
+    """
+
+    TRY_AGAIN = 16
+
+    def __init__(self, work: float) -> None:
+        self._n_threads = _outside.get() if work >= LARGE else 1
+        self._n_pieces = 0
+        self._speed = {False: 0.0, True: 0.0}
+
+    @contextmanager
+    def piece(self, size: float) -> Iterator[None]:
+        """Run a piece of work of this size, in any unit."""
+        if self._n_threads <= 1:
+            yield
+            return
+        on_all = self._choice()
+        start = perf_counter()
+        with _pools().limit(limits=self._n_threads if on_all else 1):
+            yield
+        self._speed[on_all] = size / max(perf_counter() - start, 1e-9)
+        self._n_pieces += 1
+
+    def _choice(self) -> bool:
+        all_faster = self._speed[True] >= self._speed[False]
+        # The first two are tried, one each; later what was slower is tried again now and then.
+        return all_faster != (self._n_pieces == 1 or self._n_pieces % self.TRY_AGAIN == 15)
 
 
 def on_one_thread(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._progress import progress
+from tamis._threads import FasterThreads
 from tamis._ties import TIE, by_distance, first_per_row
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.columns import pair_blocks, row_blocks, row_differences
@@ -84,8 +85,13 @@ class TileSearch:
         n_blocks = len(self.blocks)
         n_open = 0
         n_tiles = n_blocks * (n_blocks + 1) // 2
+        # The bounds allow for rounding, so that any number of threads finds the same neighbours.
+        n_samples, n_features = self.X.shape
+        threads = FasterThreads(0 if sp.issparse(self.X) else n_samples**2 * n_features)
         for i, j in progress(_diagonal_first(n_blocks), n_tiles, "neighbours", verbose):
-            tile = tiles.between(self.blocks[i], self.blocks[j])
+            left, right = self.blocks[i], self.blocks[j]
+            with threads.piece((left.stop - left.start) * (right.stop - right.start)):
+                tile = tiles.between(left, right)
             if i == j:
                 np.fill_diagonal(tile, np.inf)  # a sample is not its own neighbour
                 candidates[i].start(tile)

@@ -72,7 +72,7 @@ class CUFS(Selector):
         λ, the penalty on P.
     max_iter : int, default=1000
         A fit that has not settled by then warns.
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         A fit stops when the objective falls by no more than this, relative, in each of three
         iterations, and the ranking of the features is that of half as many iterations, but for
         2 % of the best ones, whatever their number. 0 runs `max_iter` iterations.
@@ -144,7 +144,7 @@ class CUFS(Selector):
         tau: float = 1.0,
         reg: float = 1.0,
         max_iter: int = 1000,
-        tol: float = 1e-5,
+        tol: float = 1e-4,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         super().__init__(n_features_to_select)

@@ -104,7 +104,7 @@ class JDLUFS(GraphSelector):
         A precomputed symmetric graph, used instead of the neighbours of X.
     max_iter : int, default=1000
         A fit that has not settled by then warns.
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         A fit stops when the objective falls by no more than this, relative, in each of three
         iterations, and the ranking of the features is that of half as many iterations, but for
         2 % of the best ones, whatever their number. 0 runs `max_iter` iterations.
@@ -219,7 +219,7 @@ class JDLUFS(GraphSelector):
         bandwidth: float | None = None,
         affinity: Any = None,
         max_iter: int = 1000,
-        tol: float = 1e-5,
+        tol: float = 1e-4,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
