@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import GraphSelector
 from tamis.clustering import kmeans
-from tamis.columns import varying_columns
+from tamis.columns import extent, varying_columns
 from tamis.graphs import Weights, laplacian
 from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.selectors._offset import warn_of_offset
@@ -30,7 +30,6 @@ from tamis.solvers.factorization import (
     ReweightedRegression,
     alternate,
     departure_from_orthogonality,
-    largest_value,
     nonnegative_factor,
     roughness,
     squared_norm,
@@ -59,7 +58,7 @@ class JDLUFS(GraphSelector):
 
     (rows of X are samples here). Features are ranked by the norms of the rows of W.
 
-    The table is divided by its largest absolute value first, so that β, γ and δ mean the same in
+    The table is divided by the largest range of a column first, so that β, γ and δ mean the same in
     every unit. It is not centred: an offset added to a column is something that the dictionary must
     rebuild, so bring the columns within [0, 1], as :class:`sklearn.preprocessing.MinMaxScaler`
     does. The regression has an intercept b and does not feel the offset.
@@ -90,7 +89,7 @@ class JDLUFS(GraphSelector):
         Penalty on the codes: β‖A‖₁, as the poster's objective has it, or β‖A‖², as its closed-form
         update does.
     orthogonality : float, default=100.0
-        λ, the weight of UᵀU = I. The poster's 10⁶ freezes U at its first labels; see the
+        λ, the weight of UᵀU = I. The poster's 10⁶ holds U near its first labels; see the
         notes.
     init : {"spectral", "kmeans"}, default="spectral"
         First labels: K-means of the spectral embedding of the graph, or of the table.
@@ -102,7 +101,7 @@ class JDLUFS(GraphSelector):
         Bandwidth of the heat weights; None takes the median distance between neighbours.
     affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
         A precomputed symmetric graph, used instead of the neighbours of X.
-    max_iter : int, default=1000
+    max_iter : int, default=300
         A fit that has not settled by then warns.
     tol : float, default=1e-4
         A fit stops when the objective falls by no more than this, relative, in each of three
@@ -162,10 +161,9 @@ class JDLUFS(GraphSelector):
       it where the objective would rise.
     - Constant features leave the problem.
 
-    With λ = 10⁶ (Algorithm 1) UᵀU = I fixes U at the first labels before the dictionary has any
-    say: the method is then an l2,1 regression of those labels, whatever n_atoms, β and γ are.
-    λ = 100 loosens that less than one may expect, and the first labels still decide much: choose
-    `init` and `n_clusters` with care.
+    With λ = 10⁶ (Algorithm 1) UᵀU = I holds U near the first labels: the method is then almost an
+    l2,1 regression of those labels, whatever n_atoms, β and γ are. λ = 100 loosens that, and the
+    first labels still decide much: choose `init` and `n_clusters` with care.
 
     References
     ----------
@@ -218,7 +216,7 @@ class JDLUFS(GraphSelector):
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
-        max_iter: int = 1000,
+        max_iter: int = 300,
         tol: float = 1e-4,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
@@ -260,7 +258,8 @@ class JDLUFS(GraphSelector):
 
         graph = self._sample_graph(X)
         X = varying_columns(X, constant)
-        self.scale_ = largest_value(X)
+        lowest, highest = extent(X)
+        self.scale_ = float((highest - lowest).max())
         X = X / self.scale_
         warn_of_offset(self, X)
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
