@@ -16,6 +16,7 @@ from benchmarks.data import has_set
 from benchmarks.growth import growth_page
 from benchmarks.measure import Measurement, measure, work_and_report
 from benchmarks.threads import ALLOWED, SHORTEST, thread_rows
+from tamis.registry import METHODS
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 RECORD = Path(__file__).parent / "measured.json"
@@ -159,11 +160,15 @@ def main() -> int:
     kept: dict[str, Any] = {"rows": {}, "growth": "", "threads": []}
     if RECORD.exists():
         kept |= json.loads(RECORD.read_text(encoding="utf-8"))
-    if arguments.word == "threads":
-        kept["threads"] = thread_rows()
-        print(table(kept["threads"]))
+    if arguments.word.startswith("threads"):
+        named = arguments.word.removeprefix("threads").strip(":").split(",")
+        methods = [name for name in METHODS if named == [""] or name in named]
+        rows = thread_rows(methods)
+        print(table(rows))
+        kept["threads"] = [row for row in kept["threads"] if row["method"] not in methods] + rows
+        kept["threads"].sort(key=lambda row: list(METHODS).index(row["method"]))
         write(kept)
-        return 1 if any("no" in row.values() for row in kept["threads"]) else 0
+        return 1 if any("no" in row.values() for row in rows) else 0
 
     chosen = [case for case in CASES if arguments.word.lower() in key(case).lower()]
     present = [case for case in chosen if case.needs is None or has_set(case.needs)]
@@ -180,7 +185,7 @@ def main() -> int:
     if not arguments.word:
         print("growth of all methods …", file=sys.stderr, flush=True)
         kept["growth"] = growth_page(PAGE.parent)
-        kept["threads"] = thread_rows()
+        kept["threads"] = thread_rows(METHODS)
     write(kept)
     return 1 if any(row["reached"] == "no" for row in rows) else 0
 

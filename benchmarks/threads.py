@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from benchmarks.case import fit
@@ -100,12 +100,10 @@ def busy_neighbor() -> Iterator[None]:
         process.wait()
 
 
-def thread_rows() -> list[dict[str, str]]:
+def thread_rows(methods: Iterable[str]) -> list[dict[str, str]]:
     """A row per method and table: each side's seconds, quiet and beside a busy process."""
-    from tamis.registry import METHODS
-
     found = []
-    for method in METHODS:
+    for method in methods:
         print(f"threads, {method} …", file=sys.stderr, flush=True)
         rows = [{"method": method, "table": f"{n:,} × {d:,}"} for n, d in tables_of(method)]
         for where, company in (("quiet", contextlib.nullcontext), ("busy", busy_neighbor)):
