@@ -224,8 +224,8 @@ def test_many_samples_need_no_square_of_them():
 # --- what the poster's λ does -----------------------------------------------------------------
 
 
-def test_an_orthogonality_of_a_million_is_almost_a_regression_of_the_first_labels():
-    # Algorithm 1 sets λ = 10⁶. The dictionary, γ and the coding then change little.
+def test_an_orthogonality_of_a_million_stays_near_a_regression_of_the_first_labels():
+    # Algorithm 1 sets λ = 10⁶. UᵀU = I then holds, and U still moves along it, a little.
     X = scaled(load_digits().data[:300])
     X = X[:, X.std(axis=0) > 0]
     labels = pseudo_labels(X, neighbor_graph(X, 5), 5, "spectral", 0)
@@ -241,10 +241,11 @@ def test_an_orthogonality_of_a_million_is_almost_a_regression_of_the_first_label
         {"gamma": 0.1},
     ):
         model = JDLUFS(**frozen, **settings).fit(X)
-        assert (model.labels_ != labels).mean() < 0.01
-        assert spearmanr(model.scores_, expected).statistic > 0.9
+        assert model.orthogonality_ < 1e-3
+        assert (model.labels_ != labels).mean() < 0.1
+        assert spearmanr(model.scores_, expected).statistic > 0.85
     free = JDLUFS(random_state=0, max_iter=15, tol=0, orthogonality=1.0).fit(X)
-    assert (free.labels_ != labels).mean() > 0.01
+    assert (free.labels_ != labels).mean() > 0.1
 
 
 @pytest.mark.parametrize("init", ["spectral", "kmeans"])

@@ -161,9 +161,12 @@ class JDLUFS(GraphSelector):
       it where the objective would rise.
     - Constant features leave the problem.
 
-    With λ = 10⁶ (Algorithm 1) UᵀU = I holds U near the first labels: the method is then almost an
-    l2,1 regression of those labels, whatever n_atoms, β and γ are. λ = 100 loosens that, and the
-    first labels still decide much: choose `init` and `n_clusters` with care.
+    With λ = 10⁶ (Algorithm 1) multiplicative steps, such as the poster's, freeze U at the first
+    labels, and the method is an l2,1 regression of those. That is the steps' doing, not the
+    objective's: found by BFGS, U moves along UᵀU = I. On 300 digits up to 6 % of the samples then
+    change their label, and the scores have a rank correlation of 0.87 to 0.95 with those of that
+    regression; with λ = 100 it is 14 to 30 % and 0.76 to 0.89. The first labels still decide much:
+    choose `init` and `n_clusters` with care.
 
     References
     ----------
