@@ -6,11 +6,13 @@ Prints the kept pixels as text and writes them, over the mean digit, to a PNG.
 from __future__ import annotations
 
 import argparse
+import warnings
 from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 
 from tamis.metrics import clustering_accuracy
 from tamis.registry import METHODS, make
@@ -29,7 +31,10 @@ def selections(X: np.ndarray) -> dict[str, np.ndarray]:
         # There are ten digits; one start each, to be quick.
         settings = {"random_state": 0, "n_clusters": 10, "n_components": 10, "n_init": 1}
         selector.set_params(**{key: value for key, value in settings.items() if key in known})
-        masks[name] = selector.fit(X).get_support()
+        with warnings.catch_warnings():
+            # CUFS has not settled by its 300th iteration; what it keeps by then is shown.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            masks[name] = selector.fit(X).get_support()
     return masks
 
 

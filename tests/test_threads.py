@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.linalg
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import OpenBLASController, ThreadpoolController, threadpool_limits
 
 from tamis import MaxVariance, Selector, _threads
 from tamis._threads import LARGE, FasterThreads, all_threads, one_thread
@@ -22,6 +22,8 @@ def numbers():
 
 @pytest.fixture(autouse=True)
 def two_threads_each():
+    # A thread of another test may still have the say over the pools.
+    OpenBLASController.clear_controlling_thread(force=True)
     with threadpool_limits(2, user_api="blas"):
         assert set(numbers()) == {2}, "this BLAS cannot be told how many threads to use"
         yield

@@ -70,7 +70,7 @@ class CUFS(Selector):
         τ, the weight of the analysis.
     reg : float, default=1.0
         λ, the penalty on P.
-    max_iter : int, default=1000
+    max_iter : int, default=300
         A fit that has not settled by then warns.
     tol : float, default=1e-4
         A fit stops when the objective falls by no more than this, relative, in each of three
@@ -143,7 +143,7 @@ class CUFS(Selector):
         n_atoms: int | None = None,
         tau: float = 1.0,
         reg: float = 1.0,
-        max_iter: int = 1000,
+        max_iter: int = 300,
         tol: float = 1e-4,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:

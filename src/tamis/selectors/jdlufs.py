@@ -101,7 +101,7 @@ class JDLUFS(GraphSelector):
         Bandwidth of the heat weights; None takes the median distance between neighbours.
     affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
         A precomputed symmetric graph, used instead of the neighbours of X.
-    max_iter : int, default=300
+    max_iter : int, default=100
         A fit that has not settled by then warns.
     tol : float, default=1e-4
         A fit stops when the objective falls by no more than this, relative, in each of three
@@ -219,7 +219,7 @@ class JDLUFS(GraphSelector):
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
-        max_iter: int = 300,
+        max_iter: int = 100,
         tol: float = 1e-4,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,

@@ -13,7 +13,7 @@ from tamis.base import GraphSelector
 from tamis.graphs import Weights, spectral_embedding
 from tamis.solvers.centred import Centred, centred_unit_columns
 from tamis.solvers.l21 import l21_regression, largest_useful_penalty, row_norms
-from tamis.solvers.lars import NEWS, GramColumns, least_angle_regression, scores_along_paths
+from tamis.solvers.lars import NEWS, least_angle_regression, scores_along_paths
 
 # Features that are ranked by the path beyond the support, at most.
 PATH_LENGTH = 300
@@ -33,7 +33,8 @@ class MRSF(GraphSelector):
 
     Cost: the neighbour search, O(nk) a Lanczos step, then O(np² + nd) and coordinate descent at
     O(p²c) an epoch for a working set of p features, and O(nd + dp) for each of up to 300 features
-    beyond the support; memory O(nd + dp). Sparse input is centred implicitly and never densified.
+    beyond the support; memory O(nd), or O(nd + dp) for n > d. Sparse input is centred implicitly
+    and never densified.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ class MRSF(GraphSelector):
         self.n_support_ = int(np.count_nonzero(self.coef_.any(axis=1)))
         correlation = np.where(constant[:, None], 0, centred.transposed_times(self.embedding_))
         path = least_angle_regression(
-            GramColumns(centred),
+            centred,
             correlation,
             self.n_support_ + PATH_LENGTH,
             start=self.coef_,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -118,7 +119,7 @@ class LeastAnglePath:
 
 
 def least_angle_regression(
-    gram: GramColumns,
+    X: Centred | GramColumns,
     correlation: FloatArray,
     n_steps: int,
     *,
@@ -132,7 +133,8 @@ def least_angle_regression(
 
     Parameters
     ----------
-    gram : GramColumns
+    X : Centred or GramColumns
+        The table, or its Gram columns where several regressions share them.
     correlation : ndarray of shape (n_features, n_targets)
         ``XᵀY``.
     n_steps : int
@@ -147,7 +149,8 @@ def least_angle_regression(
 
     Notes
     -----
-    O(d(p + n_targets)) a step with p active features, beside the Gram columns. With one target
+    O(d(p + n_targets)) a step with p active features, beside the Gram columns, and O(dp) memory; of
+    a table with fewer samples than features O(n(d + p)) a step, and O(np) memory. With one target
     this is least angle regression [1]_, with several its extension in the Euclidean norm [2]_.
 
     References
@@ -160,15 +163,20 @@ def least_angle_regression(
     coef = np.zeros(correlation.shape) if start is None else start.copy()
     given = np.flatnonzero(coef.any(axis=1))
     given = given[np.argsort(-row_norms(coef[given]), kind="stable")]
-    active = _ActiveFeatures(gram, correlation, max(n_steps, len(given)), news)
+    most = max(n_steps, len(given))
+    if isinstance(X, Centred) and X.shape[0] <= X.shape[1]:
+        active: _ActiveFeatures = _ActiveBySamples(X, correlation, most, news)
+    else:
+        gram = GramColumns(X) if isinstance(X, Centred) else X
+        active = _ActiveByFeatures(gram, correlation, most, news)
+    remaining = correlation - active.gram_times(given, coef[given])
     active.add(given)
-    remaining = correlation - gram.block(given) @ coef[given]
     sizes = row_norms(remaining)
     level = first_level = float((sizes[given] if len(given) else sizes).max(initial=0.0))
     limit = ROUNDING * row_norms(correlation).max(initial=0.0)
     if level <= limit:  # the start leaves nothing but rounding
         sizes, level, first_level = np.zeros_like(sizes), 0.0, 0.0
-    candidates = gram.diagonal > 0
+    candidates = active.lengths > 0
     candidates[given] = False
     candidates, dependent = _without_dependent(candidates, active.is_explained, sizes, level)
     last = sizes, level
@@ -181,9 +189,7 @@ def least_angle_regression(
         # A step that rounding has cut short, at a feature that could not enter, leaves all others
         # below the level: go on in the same direction.
         if sizes[entering] > (1 - 1e-9) * level:
-            if entering not in gram:
-                likely = np.argsort(-np.where(candidates, sizes, -1.0), kind="stable")[:BLOCK]
-                gram.fetch(np.union1d(entering, likely))
+            active.expect(entering, np.where(candidates, sizes, -1.0))
             candidates[entering] = False
             active.add(np.array([entering]))
             entered.append(entering)
@@ -213,47 +219,130 @@ def least_angle_regression(
     )
 
 
-class _ActiveFeatures:
-    """The least squares fit of the active features, by a Cholesky factor that grows with them."""
+class _ActiveFeatures(ABC):
+    """The least squares fit of the active features, by orthonormal directions Q that span them.
 
-    def __init__(self, gram: GramColumns, correlation: FloatArray, most: int, news: float) -> None:
-        self._gram, self._news = gram, news
-        self._left = gram.diagonal.astype(np.float64)  # squared lengths beyond the active features
+    Parameters
+    ----------
+    lengths : ndarray of shape (n_features,)
+        Squared lengths of the features.
+    correlation : ndarray of shape (n_features, n_targets)
+        ``XᵀY``.
+    most : int
+        How many features may become active.
+    news : float
+        Share of a feature's squared length beyond the active ones, without which it is dependent.
+    """
+
+    def __init__(
+        self, lengths: FloatArray, correlation: FloatArray, most: int, news: float
+    ) -> None:
+        self.lengths, self._news = lengths, news
+        self._left = lengths.astype(np.float64)  # squared lengths beyond the active features
         self._indices: list[int] = []
-        self._basis = np.empty((len(correlation), most), order="F")  # XᵀQ, Q orthonormal
         self._targets = np.empty((most, correlation.shape[1]))  # QᵀY
         # Correlations with the residual of the fit.
         self.remaining = correlation.astype(np.float64)
 
+    @abstractmethod
+    def gram_times(self, features: IntArray, coef: FloatArray) -> FloatArray:
+        """``XᵀXW`` for a W that has these rows only."""
+
+    @abstractmethod
+    def _enter(self, j: int, pivot: float) -> FloatArray:
+        """``Xᵀq`` for the direction q in which feature j leaves the active ones, by `pivot`."""
+
+    @abstractmethod
+    def _factor(self) -> FloatArray:
+        """``X_AᵀQ`` of the active features A, lower triangular."""
+
+    @abstractmethod
+    def expect(self, feature: int, likelihood: FloatArray) -> None:
+        """Prepare for a feature that is about to be added, and those likely to follow."""
+
     def add(self, features: IntArray) -> None:
-        """Add features, but for those that depend on the active ones. O(dp) each."""
-        self._gram.fetch(features)
+        """Add features, but for those that depend on the active ones."""
         for j in features:
-            if self._left[j] <= self._news * self._gram.diagonal[j]:
+            if self._left[j] <= self._news * self.lengths[j]:
                 continue
-            p = len(self._indices)
-            pivot = np.sqrt(self._left[j])
-            column = (self._gram[j] - self._basis[:, :p] @ self._basis[j, :p]) / pivot
-            self._targets[p] = self.remaining[j] / pivot
-            self._basis[:, p] = column
-            self.remaining = self.remaining - np.outer(column, self._targets[p])
+            pivot = float(np.sqrt(self._left[j]))
+            column = self._enter(int(j), pivot)
+            target = self.remaining[j] / pivot
+            self._targets[len(self._indices)] = target
+            self.remaining = self.remaining - np.outer(column, target)
             self._left = self._left - column**2
             self._indices.append(int(j))
 
     @property
     def is_explained(self) -> BoolArray:
         """Which features the active ones explain, but for the share that would be news."""
-        return self._left <= self._news * self._gram.diagonal
+        return self._left <= self._news * self.lengths
 
     def coef(self) -> FloatArray:
         """The coefficients of the fit. O(p²)."""
-        p = len(self._indices)
-        factor = self._basis[self._indices, :p]
         coef = np.zeros(self.remaining.shape)
         coef[self._indices] = scipy.linalg.solve_triangular(
-            factor, self._targets[:p], lower=True, trans="T"
+            self._factor(), self._targets[: len(self._indices)], lower=True, trans="T"
         )
         return coef
+
+
+class _ActiveByFeatures(_ActiveFeatures):
+    """By XᵀQ, from the Gram columns: for no more features than samples. O(dp) a feature."""
+
+    def __init__(self, gram: GramColumns, correlation: FloatArray, most: int, news: float) -> None:
+        super().__init__(gram.diagonal, correlation, most, news)
+        self._gram = gram
+        self._basis = np.empty((len(correlation), most), order="F")  # XᵀQ
+
+    def gram_times(self, features: IntArray, coef: FloatArray) -> FloatArray:
+        return self._gram.block(features) @ coef
+
+    def expect(self, feature: int, likelihood: FloatArray) -> None:
+        if feature not in self._gram:
+            likely = np.argsort(-likelihood, kind="stable")[:BLOCK]
+            self._gram.fetch(np.union1d(feature, likely))
+
+    def _enter(self, j: int, pivot: float) -> FloatArray:
+        basis = self._basis[:, : len(self._indices) + 1]
+        basis[:, -1] = (self._gram[j] - basis[:, :-1] @ basis[j, :-1]) / pivot
+        return basis[:, -1]
+
+    def _factor(self) -> FloatArray:
+        return self._basis[self._indices, : len(self._indices)]
+
+
+class _ActiveBySamples(_ActiveFeatures):
+    """By Q itself, so that nothing of size dp is kept: for fewer samples than features. O(nd)."""
+
+    def __init__(self, X: Centred, correlation: FloatArray, most: int, news: float) -> None:
+        super().__init__(X.squared_column_norms(), correlation, most, news)
+        self._X = X
+        most = min(most, X.shape[0])
+        self._Q = np.empty((most, X.shape[0]))
+        self._triangle = np.zeros((most, most))
+
+    def gram_times(self, features: IntArray, coef: FloatArray) -> FloatArray:
+        return self._X.transposed_times(self._X.columns(features) @ coef)
+
+    def expect(self, feature: int, likelihood: FloatArray) -> None:
+        """Nothing: a feature is read when it enters."""
+
+    def _enter(self, j: int, pivot: float) -> FloatArray:
+        p = len(self._indices)
+        x = self._X.columns(np.array([j])).ravel()
+        Q, shares = self._Q[:p], self._triangle[p, :p]
+        for _ in range(2):  # once more for what rounding has left of the directions
+            found = Q @ x
+            x = x - found @ Q
+            shares += found
+        self._triangle[p, p] = pivot
+        self._Q[p] = x / pivot
+        return self._X.transposed_times(self._Q[p][:, None]).ravel()
+
+    def _factor(self) -> FloatArray:
+        p = len(self._indices)
+        return self._triangle[:p, :p]
 
 
 def _without_dependent(
