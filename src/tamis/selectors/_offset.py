@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 from tamis._typing import Matrix
 from tamis.base import Selector
 from tamis.solvers.factorization import variation
@@ -16,10 +14,8 @@ def warn_of_offset(selector: Selector, X: Matrix) -> None:
     """Warn if the columns hardly vary beside their means, which the method has to rebuild."""
     share = variation(X)
     if share < LEAST_VARIATION:
-        warnings.warn(
-            f"{type(selector).__name__} does not centre the table, and its values vary by only "
-            f"{share:.1g} of their size: the means of the columns decide, not how they vary. "
-            "Subtract an offset first, for example with sklearn.preprocessing.MinMaxScaler.",
-            UserWarning,
-            stacklevel=3,
+        selector._warn(
+            f"does not centre the table, and its values vary by only {share:.1g} of their size: "
+            "the means of the columns decide, not how they vary. Subtract an offset first, for "
+            "example with sklearn.preprocessing.MinMaxScaler."
         )
