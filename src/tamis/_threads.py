@@ -41,9 +41,10 @@ def one_thread() -> Iterator[None]:
     A pool belongs to the process: of fits that run in several Python threads at once, threadpoolctl
     lets the first decide.
     """
-    with _pools().limit(limits=1) as limiter:
-        numbers = limiter.get_original_num_threads().values()
-        before = _outside.set(max(_outside.get(), *(number or 1 for number in numbers)))
+    # Pools may differ: some libraries bring a BLAS of their own, built for one thread.
+    numbers = [pool.get_num_threads() or 1 for pool in _pools().lib_controllers]
+    with _pools().limit(limits=1):
+        before = _outside.set(max(_outside.get(), *numbers, 1))
         try:
             yield
         finally:
