@@ -6,7 +6,8 @@ pools on the same cores take each other's time, and a product that one thread do
 waits for a thread that another process keeps from running. So a fit runs on one thread
 (:func:`on_one_thread`), and the few products and factorisations large enough to gain from more say
 so (:func:`all_threads`). The number of threads follows from the sizes alone, so that results are
-the same bit for bit.
+the same bit for bit. Only where rounding does not matter is it chosen by speed
+(:class:`FasterThreads`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from threadpoolctl import ThreadpoolController
 # Multiplications and additions, about a tenth of a second of one thread. Less is over before a
 # second thread has been of use, and its spinning outlasts it.
 LARGE = 5e9
+# One of so many like pieces of work is done with the number of threads that was slower.
+TRY_AGAIN = 16
 
 # Threads of the pools outside of the fit under way in this thread; 0 outside of any.
 _outside: ContextVar[int] = ContextVar("_outside", default=0)
@@ -81,8 +84,6 @@ class FasterThreads:
         Multiplications and additions of all pieces together. Below ``LARGE`` one thread has them.
     """
 
-    TRY_AGAIN = 16
-
     def __init__(self, work: float) -> None:
         self._n_threads = _outside.get() if work >= LARGE else 1
         self._n_pieces = 0
@@ -104,7 +105,7 @@ class FasterThreads:
     def _choice(self) -> bool:
         all_faster = self._speed[True] >= self._speed[False]
         # The first two are tried, one each; later what was slower is tried again now and then.
-        return all_faster != (self._n_pieces == 1 or self._n_pieces % self.TRY_AGAIN == 15)
+        return all_faster != (self._n_pieces == 1 or self._n_pieces % TRY_AGAIN == TRY_AGAIN - 1)
 
 
 def on_one_thread(function: Callable[..., Any]) -> Callable[..., Any]:
