@@ -42,8 +42,8 @@ def _laplacian(X: Any) -> Any:
 def _inner_problem(X: Any) -> Any:
     """The convex problem after some cuts, with the labels of K-means."""
     from tamis.clustering import kmeans
-    from tamis.solvers.curvature import Samples, SparseLaplacian, manifold_curvature
     from tamis.solvers.margin import TwoClasses, _Task
+    from tamis.solvers.margin_hessian import Samples, SparseLaplacian, manifold_curvature
 
     samples = Samples(X, centre=True)
     curvature = manifold_curvature(samples, SparseLaplacian(_laplacian(X)), LAM, 1)

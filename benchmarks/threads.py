@@ -66,10 +66,10 @@ def measure_side(side: str, method: str) -> list[float]:
 
 def work(side: str, method: str) -> list[float]:
     """In the worker: the fastest of a few fits of each table."""
-    from tamis import _threads
+    from tamis.utils import threads
 
     if side == "all threads":
-        _threads.one_thread = contextlib.nullcontext  # type: ignore[assignment]
+        threads.one_thread = contextlib.nullcontext  # type: ignore[assignment]
     parameters = PARAMETERS.get(method, {})
     fit(clusters(100, 20), method, **parameters)
     return [_fastest(method, *shape, parameters) for shape in tables_of(method)]

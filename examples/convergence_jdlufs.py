@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from tamis import JDLUFS, datasets
-from tamis.evaluation.preparation import scaled
+from tamis.preprocessing import scaled
 
 N_ITERATIONS = 30
 
@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["warppie10p", "pixraw10p", "isolet"])
     parser.add_argument("--output", type=Path, default=Path("demo"))
     arguments = parser.parse_args()
-    names = [name for name in arguments.sets if name in datasets.present()] or ["digits"]
+    names = [name for name in arguments.sets if name in datasets.available()] or ["digits"]
     figure, axis = plt.subplots(figsize=(5, 3.4))
     for name in names:
         data = datasets.load(name)

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from tamis import GraphSelector, LaplacianScore, MaxVariance, PCAScore, RandomSubset, Selector
-from tamis.columns import variances
 from tamis.graphs import feature_roughness
 from tamis.testing import CHECKS, check_selector, selector_checks
+from tamis.utils.columns import variances
 
 
 def run(estimator, check, **options):
@@ -520,27 +520,36 @@ def test_the_graph_of_the_check_has_the_bandwidth_of_the_selector():
 
 def test_check_selector_stops_at_the_first_check_that_fails():
     with pytest.raises(AssertionError, match="KeepsTheWorst fails the check 'late selection'"):
-        check_selector(KeepsTheWorst(), lacks={"scikit-learn contract": "not the point here"})
+        check_selector(
+            KeepsTheWorst(), expected_failed_checks={"scikit-learn contract": "not the point here"}
+        )
 
 
 def test_a_declared_lack_is_not_run_and_gives_its_reason():
-    lacks = {"sign flip": "it prefers positive columns", "translation": "it is not centred"}
-    report = check_selector(PrefersPositive(), lacks=lacks)
-    assert report["sign flip"] == "lacks: it prefers positive columns"
-    assert report["translation"] == "lacks: it is not centred"
+    expected_failed_checks = {
+        "sign flip": "it prefers positive columns",
+        "translation": "it is not centred",
+    }
+    report = check_selector(PrefersPositive(), expected_failed_checks=expected_failed_checks)
+    assert report["sign flip"] == "expected failure: it prefers positive columns"
+    assert report["translation"] == "expected failure: it is not centred"
     assert report["row permutation"] == "passed"
 
 
 def test_the_lacks_of_a_registered_method_are_known():
-    assert run(RandomSubset(), "column permutation").startswith("lacks: scores are drawn")
+    assert run(RandomSubset(), "column permutation").startswith(
+        "expected failure: scores are drawn"
+    )
     with pytest.raises(AssertionError, match="'column permutation'"):
-        run(RandomSubset(), "column permutation", lacks={})
+        run(RandomSubset(), "column permutation", expected_failed_checks={})
 
 
 def test_a_lack_that_names_no_check_is_an_error():
     for call in (check_selector, lambda *a, **k: list(selector_checks(*a, **k))):
-        with pytest.raises(ValueError, match=r"lacks names no check: \['sign flop'\]") as caught:
-            call(Sound(), lacks={"sign flop": "a slip of the pen"})
+        with pytest.raises(
+            ValueError, match=r"expected_failed_checks names no check: \['sign flop'\]"
+        ) as caught:
+            call(Sound(), expected_failed_checks={"sign flop": "a slip of the pen"})
         assert "'sign flip'" in str(caught.value)
 
 

@@ -16,8 +16,8 @@ from sklearn.base import _fit_context
 from sklearn.datasets import load_wine
 
 from tamis import Selector
-from tamis.columns import extent
 from tamis.testing import check_selector
+from tamis.utils.columns import extent
 
 # %%
 # This one prefers columns of a wide range. ``_check_input`` refuses what no method can use and

@@ -4,22 +4,22 @@ from . import (
     base,
     cli,
     clustering,
-    columns,
     datasets,
     evaluation,
-    evidence,
     graphs,
+    inspection,
     io,
     metrics,
     plots,
-    pseudo_labels,
+    preprocessing,
     registry,
     report,
+    reproduction,
     selectors,
-    solvers,
     testing,
 )
-from .base import GraphSelector, Selector
+from .base import Selector
+from .selectors._graph import GraphSelector
 from .selectors.cufs import CUFS
 from .selectors.eufs import EUFS
 from .selectors.fsgmm import FSGMM
@@ -64,18 +64,17 @@ __all__ = [
     "base",
     "cli",
     "clustering",
-    "columns",
     "datasets",
     "evaluation",
-    "evidence",
     "graphs",
+    "inspection",
     "io",
     "metrics",
     "plots",
-    "pseudo_labels",
+    "preprocessing",
     "registry",
     "report",
+    "reproduction",
     "selectors",
-    "solvers",
     "testing",
 ]

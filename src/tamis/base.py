@@ -13,20 +13,22 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamis._repr_html import top_features
-from tamis._table_kinds import refuse_other_tables
-from tamis._threads import on_one_thread
-from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import canonical_csr, columns_of_rounding, describe_columns, extent, share_of
-from tamis.graphs import Weights, check_affinity, neighbor_graph
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
+from tamis.utils.columns import columns_of_rounding, extent
+from tamis.utils.counts import share_of
+from tamis.utils.messages import describe_columns
+from tamis.utils.repr_html import top_features
+from tamis.utils.sparse import canonical_csr
+from tamis.utils.table_kinds import refuse_other_tables
+from tamis.utils.threads import on_one_thread
 
 # Squares, and sums of squares, of larger numbers would overflow.
 LARGEST_VALUE = 1e100
 # A warning is shown at the first line outside of these.
-INNER_MODULES = ("tamis.base", "tamis.selectors.", "tamis._threads", "contextlib", "sklearn.")
+INNER_MODULES = ("tamis.base", "tamis.selectors.", "tamis.utils.threads", "contextlib", "sklearn.")
 # Scores whose relative difference is smaller are equal: it is rounding.
 SCORE_ROUNDING = 1e-12
 
@@ -43,7 +45,7 @@ class Selector(SelectorMixin, BaseEstimator):
             return self._set_scores(my_scores(X), constant)
 
     `fit` runs on one thread but for the products and factorisations that gain from more (see
-    :mod:`tamis._threads`), so that it is fast as it comes.
+    :mod:`tamis.utils.threads`), so that it is fast as it comes.
 
     Parameters
     ----------
@@ -235,70 +237,6 @@ class Selector(SelectorMixin, BaseEstimator):
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "ranking_")
         return self.ranking_ <= self._n_selected()
-
-
-class GraphSelector(Selector):
-    """A selector that reads the data's shape from a graph of neighbouring samples.
-
-    Parameters
-    ----------
-    n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep; None keeps half.
-    n_neighbors : int, default=5
-        Neighbours of each sample in the graph, itself not counted.
-    weights : {"heat", "binary", "cosine"}, default="heat"
-        Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
-    bandwidth : float or None, default=None
-        Bandwidth of the heat weights; None takes the median distance between neighbours.
-    affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
-        A precomputed symmetric graph, used instead of the neighbours of X.
-    n_jobs : int or None, default=None
-        Threads of the neighbour search where it uses a tree.
-    verbose : bool, default=False
-        Whether to show a progress bar, on a terminal.
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "weights": [StrOptions({"heat", "binary", "cosine"})],
-        "bandwidth": [None, Interval(Real, 0, None, closed="neither")],
-        "affinity": [None, "array-like", "sparse matrix"],
-        "n_jobs": [None, Integral],
-        "verbose": ["verbose"],
-    }
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_neighbors: int = 5,
-        weights: Weights = "heat",
-        bandwidth: float | None = None,
-        affinity: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(n_features_to_select)
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.bandwidth = bandwidth
-        self.affinity = affinity
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _sample_graph(self, X: Matrix) -> SparseMatrix:
-        """The precomputed `affinity`, checked, or the neighbour graph of X."""
-        if self.affinity is not None:
-            return check_affinity(self.affinity, X.shape[0])
-        return neighbor_graph(
-            X,
-            self.n_neighbors,
-            weights=self.weights,
-            bandwidth=self.bandwidth,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-        )
 
 
 def _without_rounding(scores: FloatArray) -> FloatArray:

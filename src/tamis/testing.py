@@ -32,42 +32,50 @@ __all__ = ["CHECKS", "check_selector", "selector_checks"]
 Check = Callable[[Any], None]
 
 
-def check_selector(estimator: Any, *, lacks: Mapping[str, str] | None = None) -> dict[str, str]:
+def check_selector(
+    estimator: Any, *, expected_failed_checks: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Check that a selector keeps scikit-learn's contract and the invariances of our field.
 
     Parameters
     ----------
     estimator : Selector instance
         Any object with `fit`, `transform`, `get_support`, `scores_` and `ranking_`.
-    lacks : mapping of str to str, optional
+    expected_failed_checks : mapping of str to str, optional
         Names of checks that the method's mathematics cannot pass, each with the reason. By default
         what the registry says of the estimator's class, nothing for other classes.
 
     Returns
     -------
     dict
-        For each check of :data:`CHECKS` "passed", "lacks: …" or "skipped: …" with the reason.
+        For each check of :data:`CHECKS` "passed", "expected failure: …" or "skipped: …", with
+        the reason.
 
     Raises
     ------
     AssertionError
         At the first check that fails; the message says which and what broke.
     """
-    return {name: run() for name, run in selector_checks(estimator, lacks=lacks)}
+    return {
+        name: run()
+        for name, run in selector_checks(estimator, expected_failed_checks=expected_failed_checks)
+    }
 
 
 def selector_checks(
-    estimator: Any, *, lacks: Mapping[str, str] | None = None
+    estimator: Any, *, expected_failed_checks: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, Callable[[], str]]]:
     """The checks one by one, as (name, function without arguments), for a test runner."""
-    if lacks is None:
+    if expected_failed_checks is None:
         method = method_of(estimator)
-        lacks = method.lacks if method is not None else {}
-    unknown = sorted(set(lacks) - set(CHECKS))
+        expected_failed_checks = method.expected_failed_checks if method is not None else {}
+    unknown = sorted(set(expected_failed_checks) - set(CHECKS))
     if unknown:
-        raise ValueError(f"lacks names no check: {unknown}; the checks are {list(CHECKS)}.")
+        raise ValueError(
+            f"expected_failed_checks names no check: {unknown}; the checks are {list(CHECKS)}."
+        )
     for name, check in CHECKS.items():
-        yield name, _Run(name, check, estimator, lacks.get(name))
+        yield name, _Run(name, check, estimator, expected_failed_checks.get(name))
 
 
 class _Run:
@@ -76,7 +84,7 @@ class _Run:
 
     def __call__(self) -> str:
         if self.lack is not None:
-            return f"lacks: {self.lack}"
+            return f"expected failure: {self.lack}"
         try:
             self.check(_fresh(self.estimator))
         except SkipTest as skipped:

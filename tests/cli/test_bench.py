@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tamis.evaluation import experiments
+from tamis import reproduction
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def stopped(monkeypatch):
     def stop(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(experiments, "run", stop)
+    monkeypatch.setattr(reproduction, "run", stop)
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_what_is_passed_on(run, monkeypatch, tmp_path):
         given.update(options, name=name)
         raise ValueError("enough seen.")
 
-    monkeypatch.setattr(experiments, "run", remember)
+    monkeypatch.setattr(reproduction, "run", remember)
     result = run(
         "bench", "udfs", "--quick", "--sets", "USPS, umist", "-o", "out", "--jobs", 2, "--seed", 3,
         "--fresh",
@@ -70,12 +70,12 @@ def ended(monkeypatch):
         def run(name, **options):
             data = {"failures": [made(*one) for one in failures]}
             data["too_long"] = [made(*one) for one in too_long]
-            return experiments.Outcome(name, "A table.", "", data, (), Counter())
+            return reproduction.Outcome(name, "A table.", "", data, (), Counter())
 
         def made(name, label, error):
             return {"key": {"set": name, "label": label}, "error": error}
 
-        monkeypatch.setattr(experiments, "run", run)
+        monkeypatch.setattr(reproduction, "run", run)
 
     return ended
 

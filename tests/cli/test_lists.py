@@ -7,10 +7,9 @@ import json
 import pytest
 import typer
 
-from tamis import __version__, datasets
+from tamis import __version__, datasets, reproduction
 from tamis.cli import app
 from tamis.cli._completion import table_names
-from tamis.evaluation import experiments
 from tamis.registry import METHODS, RECOMMENDED
 
 COMMANDS = ("select", "compare", "bench", "methods", "datasets")
@@ -61,7 +60,7 @@ def test_every_data_set_is_listed_with_where_it_is(run):
     assert " no " in rows["xm2vts"]
     found = json.loads(run("datasets", "--json").stdout)
     present = [entry["name"] for entry in found if entry["present"]]
-    assert present == list(datasets.present())
+    assert present == list(datasets.available())
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,7 @@ def test_a_data_set_in_detail(run, monkeypatch, tmp_path, name, said):
 def test_the_experiments_are_listed(run):
     text = run("bench").stdout
     found = json.loads(run("bench", "--json").stdout)
-    assert [entry["name"] for entry in found] == list(experiments.names())
+    assert [entry["name"] for entry in found] == list(reproduction.names())
     for entry in found:
         assert entry["name"] in text
         assert all(dataset in text for dataset in entry["sets"])

@@ -75,7 +75,7 @@ def test_max_variance_is_not_given_columns_of_one_variance(run, wine, wine_csv):
 
 @pytest.mark.parametrize("scale", ["none", "unit", "columns", "standard"])
 def test_scaling_in_place_is_that_of_the_evaluation(run, wine, wine_csv, scale):
-    from tamis.evaluation.preparation import scaled
+    from tamis.preprocessing import scaled
 
     frame = wine.drop(columns="cultivar")
     X = pd.DataFrame(scaled(frame.to_numpy(), scale), columns=frame.columns)

@@ -61,7 +61,7 @@ def test_bundled_sets(name: str, machine: Path) -> None:
 def test_present_without_files_is_what_needs_none(machine: Path) -> None:
     bundled = {"iris", "digits", "wine", "breast_cancer", "iris_noise"}
     derived = {"digits1v7", "digits2v7", "digits0689", "digits1279"}
-    assert set(datasets.present()) == bundled | derived
+    assert set(datasets.available()) == bundled | derived
 
 
 class TestLocalFiles:
@@ -72,7 +72,7 @@ class TestLocalFiles:
         self, name: str, small: Entry, source: Any, tmp_path: Path
     ) -> None:
         save(tmp_path / "data" / "other.npz").rename(tmp_path / "data" / name)
-        assert "small_set" in datasets.present(data_home=tmp_path / "data")
+        assert "small_set" in datasets.available(data_home=tmp_path / "data")
         loaded = datasets.load("small_set", data_home=tmp_path / "data")
         np.testing.assert_array_equal(loaded.X, X)
         assert not source.requests
@@ -84,8 +84,8 @@ class TestLocalFiles:
         (tmp_path / "b").mkdir()
         monkeypatch.setenv("TAMIS_DATA", str(tmp_path / "a"))
         assert datasets.load("small_set", download=False).name == "small_set"
-        assert "small_set" in datasets.present()
-        assert "small_set" not in datasets.present(data_home=tmp_path / "b")
+        assert "small_set" in datasets.available()
+        assert "small_set" not in datasets.available(data_home=tmp_path / "b")
         with pytest.raises(DatasetError, match="not on this machine"):
             datasets.load("small_set", data_home=tmp_path / "b", download=False)
 
@@ -157,7 +157,7 @@ class TestLocalFiles:
         rng = np.random.default_rng(0)
         letters = np.concatenate([np.arange(26), rng.integers(0, 26, n_samples - 26)])
         save(tmp_path / "data" / "letter.npz", rng.integers(0, 16, (n_samples, 16)), letters)
-        assert "letter_ab" in datasets.present(data_home=tmp_path / "data")
+        assert "letter_ab" in datasets.available(data_home=tmp_path / "data")
         with pytest.warns(DatasetWarning) as caught:
             loaded = datasets.load("letter_ab", data_home=tmp_path / "data")
         assert {"letter.npz" in str(one.message) for one in caught} == {True, False}
@@ -220,7 +220,7 @@ class TestDownload:
         with pytest.raises(DatasetError, match="could not be downloaded"):
             datasets.load("small_set")
         assert self.leftovers(machine) == []
-        assert "small_set" not in datasets.present()
+        assert "small_set" not in datasets.available()
         source.cut.clear()
         np.testing.assert_array_equal(datasets.load("small_set").X, X)
 
@@ -282,7 +282,7 @@ class TestDownload:
         assert source.requests == ["small.npz"]
         (abandoned,) = self.leftovers(machine)
         assert (machine / abandoned / "small_set.npz").exists()
-        assert "small_set" not in datasets.present()
+        assert "small_set" not in datasets.available()
         with pytest.raises(DatasetError, match="not on this machine"):
             datasets.load("small_set", download=False)
         a_while_ago = time.time() - 2 * 24 * 3600

@@ -15,7 +15,7 @@ from tamis.datasets.registry import ENTRIES
 def load(name: str) -> datasets.Dataset:
     if not os.environ.get("TAMIS_DATA"):
         pytest.skip("real benchmark sets: set TAMIS_DATA to the folder that holds them")
-    if name not in datasets.present():
+    if name not in datasets.available():
         pytest.skip(f"{name} is neither in TAMIS_DATA nor in the cache")
     return datasets.load(name, download=False)  # a difference from the registry would warn
 

@@ -137,10 +137,10 @@ def test_published_form_is_read_kept_and_found_again(
         sha256=checksum(table, Y),
     )
     register(entry)
-    assert name not in datasets.present()
+    assert name not in datasets.available()
     first = datasets.load(name)
     assert source.requests == list(files)
-    assert name in datasets.present()
+    assert name in datasets.available()
     again = datasets.load(name, download=False)
     assert source.requests == list(files)
     for loaded in (first, again):

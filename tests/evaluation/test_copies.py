@@ -12,12 +12,13 @@ import pytest
 from sklearn.datasets import load_iris
 
 import tamis.datasets.loading
-from tamis import datasets
-from tamis.evaluation import Candidate, Protocol, evaluate, experiments, selection_tasks
-from tamis.evaluation.experiments import m3fs, track
-from tamis.evaluation.experiments.projection import projection_tasks
+from tamis import datasets, reproduction
+from tamis.evaluation import Candidate, Protocol, evaluate, selection_tasks
 from tamis.evaluation.preparation import contents_name, differences
 from tamis.evaluation.results import Results
+from tamis.reproduction.experiment import Experiment
+from tamis.reproduction.papers import m3fs, track
+from tamis.reproduction.projection import projection_tasks
 
 PROTOCOL = Protocol(n_features=(3,), n_repeats=2, n_random=1)
 NAME = "sonar"  # a small set that scikit-learn does not carry
@@ -71,7 +72,7 @@ def test_another_copy_has_its_own_name_and_is_told(folder):
     permute(folder)
     with pytest.warns(datasets.DatasetWarning, match="'sonar' at hand has the right shape, but"):
         name = contents_name(NAME)
-    assert name == datasets.copy_at_hand(NAME).sha256 != datasets.entry(NAME).sha256
+    assert name == datasets.local_copy(NAME).sha256 != datasets.entry(NAME).sha256
     assert not set(fingerprints()) & set(right)
     assert "checksum differs" in differences([NAME, "iris"])[NAME]
     permute(folder)
@@ -130,7 +131,7 @@ def test_a_file_of_your_own_is_known_by_what_it_holds(folder):
 
 
 def test_the_finished_pages_name_a_copy_that_differs(folder, tmp_path):
-    tiny = experiments.base.Experiment(
+    tiny = Experiment(
         name="tiny",
         paper="A paper.",
         about="About it.",
@@ -143,12 +144,12 @@ def test_the_finished_pages_name_a_copy_that_differs(folder, tmp_path):
         figures=lambda results, folder: [],
     )
     line = "Not the registry's copy: sonar has the right shape"
-    right = experiments.run(tiny, output=tmp_path, progress=False)
+    right = reproduction.run(tiny, output=tmp_path, progress=False)
     assert "differing" not in right.data
     assert line not in right.text
     permute(folder)
     with pytest.warns(datasets.DatasetWarning):
-        wrong = experiments.run(tiny, output=tmp_path, progress=False)
+        wrong = reproduction.run(tiny, output=tmp_path, progress=False)
     written = json.loads((tmp_path / "tiny" / "tiny.json").read_text(encoding="utf-8"))
     assert list(written["differing"]) == [NAME]
     assert line in (tmp_path / "tiny" / "tiny.md").read_text(encoding="utf-8")
@@ -164,7 +165,7 @@ def test_every_task_of_these_experiments_has_a_fingerprint_of_its_table(
     found = []
     for sha256 in ("a", "b"):
         copy = datasets.Copy(sha256, None)
-        monkeypatch.setattr(module, "copy_at_hand", lambda name, copy=copy: copy)
+        monkeypatch.setattr(module, "local_copy", lambda name, copy=copy: copy)
         work = experiment.EXPERIMENT.tasks([name], experiment.EXPERIMENT.protocol)
         found.append([task.fingerprint for task in work])
     assert all(found[0])

@@ -19,9 +19,9 @@ from tamis.evaluation import (
     selection_tasks,
     with_baselines,
 )
-from tamis.evaluation.preparation import scaled
 from tamis.graphs import nearest_neighbors, neighbor_graph, shared_neighbors
 from tamis.metrics import clustering_accuracy
+from tamis.preprocessing import scaled
 
 N_INFORMATIVE = 5
 
@@ -252,12 +252,12 @@ def test_neighbour_searches_are_shared_and_change_nothing(tmp_path, monkeypatch)
     with shared_neighbors(tmp_path / "kept"):
         first = LaplacianScore().fit(X).scores_
         assert len(list((tmp_path / "kept").iterdir())) == 1
-        import tamis._neighbors
+        import tamis.graphs._neighbors
 
         def refuse(*_):
             raise AssertionError("searched again")
 
-        monkeypatch.setattr(tamis._neighbors, "_exact_search", refuse)
+        monkeypatch.setattr(tamis.graphs._neighbors, "_exact_search", refuse)
         again = LaplacianScore().fit(X).scores_
         with pytest.raises(AssertionError, match="searched again"):
             nearest_neighbors(X, 4)

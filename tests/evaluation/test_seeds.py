@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from tamis.evaluation import Candidate, Protocol, evaluate
-from tamis.evaluation.experiments.margin_runs import CASES
 from tamis.evaluation.seeds import first_seed, run_seeds, runs_by_subset, seed_groups
+from tamis.reproduction.margin_runs import CASES
 
 
 @pytest.mark.parametrize("method", ["random_subset", "mrsf"])

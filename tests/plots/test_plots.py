@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from tamis import TRACK, UDFS, LaplacianScore, MaxVariance, plots, report
-from tamis.evidence import knee
+from tamis.inspection import knee
 
 pytest.importorskip("matplotlib", reason="the plots need matplotlib: install tamis[plot]")
 

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 from tamis import MCFS, UDFS, LaplacianScore, MaxVariance, RandomSubset, report
-from tamis.evidence import Groups, View
 from tamis.graphs import neighbor_graph
+from tamis.inspection import Groups, View
 from tamis.registry import METHODS, make
 from tamis.report import _charts as charts
 from tamis.report import _words as words

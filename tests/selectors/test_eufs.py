@@ -12,7 +12,7 @@ from sklearn.preprocessing import scale
 
 from tamis import EUFS
 from tamis.graphs import laplacian, neighbor_graph
-from tamis.pseudo_labels import pseudo_labels
+from tamis.selectors._pseudo_labels import pseudo_labels
 from tamis.selectors.eufs import EmbeddedModel
 from tamis.solvers.l21 import row_norms
 

@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits, make_blobs
 from tamis import JDLUFS
 from tamis.clustering import indicator
 from tamis.graphs import laplacian, neighbor_graph
-from tamis.pseudo_labels import labels_as_factor, pseudo_labels
+from tamis.selectors._pseudo_labels import labels_as_factor, pseudo_labels
 from tamis.selectors.jdlufs import JointModel
 from tamis.solvers.centred import Centred
 from tamis.solvers.dictionary import within_unit_ball

@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits, make_blobs
 
 from tamis import RUFS
 from tamis.graphs import laplacian, neighbor_graph
-from tamis.pseudo_labels import labels_as_factor, pseudo_labels
+from tamis.selectors._pseudo_labels import labels_as_factor, pseudo_labels
 from tamis.selectors.rufs import RobustModel
 from tamis.solvers.l21 import row_norms
 

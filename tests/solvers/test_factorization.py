@@ -16,7 +16,7 @@ from tamis.solvers.factorization import (
     ReweightedRegression,
     RowLoss,
     ScaledTable,
-    alternate,
+    block_coordinate_descent,
     departure_from_orthogonality,
     exchanged,
     loss_smoothing,
@@ -218,7 +218,7 @@ def test_sweeps_of_non_negative_loadings_never_climb():
 
 @pytest.mark.parametrize("form", FORMS)
 def test_residual_norms_are_those_of_the_residual(form, monkeypatch):
-    monkeypatch.setattr("tamis.columns.BLOCK_SIZE", 40)  # several blocks
+    monkeypatch.setattr("tamis.utils.blocks.BLOCK_SIZE", 40)  # several blocks
     rng = np.random.default_rng(0)
     X = rng.random((30, 9)) * (rng.random((30, 9)) < 0.5)
     U, V = rng.random((30, 3)), rng.random((9, 3))
@@ -268,7 +268,7 @@ def test_momentum_takes_an_alternation_far_in_a_few_iterations_and_it_never_rise
     plain = Valley()
     for _ in range(300):
         plain.update()
-    found = alternate(Valley(), max_iter=300, tol=0)
+    found = block_coordinate_descent(Valley(), max_iter=300, tol=0)
     assert len(found.objective) == 300
     assert found.converged
     assert (np.diff(found.objective) <= 0).all()
@@ -277,15 +277,17 @@ def test_momentum_takes_an_alternation_far_in_a_few_iterations_and_it_never_rise
 
 
 def test_an_alternation_goes_on_until_the_ranking_has_settled_too():
-    found = alternate(Valley(height=1e6), max_iter=2000, tol=1e-5)
+    found = block_coordinate_descent(Valley(height=1e6), max_iter=2000, tol=1e-5)
     # The objective hardly falls from the start: that alone would stop at once.
     assert settled(found.objective[: CALM + 1], 1e-5)
     assert found.converged
     assert len(found.objective) > 50
-    final = np.argsort(-alternate(Valley(), max_iter=5000, tol=0).model.scores(), kind="stable")
+    final = np.argsort(
+        -block_coordinate_descent(Valley(), max_iter=5000, tol=0).model.scores(), kind="stable"
+    )
     reached = np.argsort(-found.model.scores(), kind="stable")
     assert exchanged(reached, final) < 0.05
-    assert not alternate(Valley(height=1e6), max_iter=20, tol=1e-5).converged
+    assert not block_coordinate_descent(Valley(height=1e6), max_iter=20, tol=1e-5).converged
 
 
 def test_settled_is_relative_lasts_and_zero_tolerance_never_is():

@@ -18,9 +18,9 @@ from tamis.solvers import l21
 from tamis.solvers.centred import Centred
 from tamis.solvers.eigen import WeightedGram
 from tamis.solvers.l21 import (
+    alpha_max,
     kkt_violations,
     l21_regression,
-    largest_useful_penalty,
     orthonormal_l21,
     scores_with_order_of_entry,
 )
@@ -136,7 +136,7 @@ def assert_optimal(X, Y, W, penalty, tol=2e-6):
 def test_the_regression_is_optimal(fraction, shape, form):
     X, Y = regression(*shape)
     centred = Centred(form(X))
-    penalty = fraction * largest_useful_penalty(centred, Y)
+    penalty = fraction * alpha_max(centred, Y)
     found = l21_regression(centred, Y, penalty)
     assert found.converged
     assert found.optimality <= 1e-6
@@ -152,7 +152,7 @@ def test_the_regression_is_optimal(fraction, shape, form):
 
 def test_the_regression_agrees_with_reweighting_run_to_convergence():
     X, Y = regression(60, 12)
-    penalty = 0.2 * largest_useful_penalty(Centred(X), Y)
+    penalty = 0.2 * alpha_max(Centred(X), Y)
     found = l21_regression(Centred(X), Y, penalty, tol=1e-8)
     np.testing.assert_allclose(found.coef, l21_by_reweighting(centre(X), Y, penalty), atol=1e-6)
 
@@ -160,7 +160,7 @@ def test_the_regression_agrees_with_reweighting_run_to_convergence():
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_the_largest_useful_penalty_is_the_smallest_that_empties_w(shape):
     X, Y = regression(*shape)
-    largest = largest_useful_penalty(Centred(X), Y)
+    largest = alpha_max(Centred(X), Y)
     assert largest == pytest.approx(2 * row_norms(centre(X).T @ Y).max())
     for penalty in (largest, 2 * largest):
         found = l21_regression(Centred(X), Y, penalty)
@@ -175,7 +175,7 @@ def test_the_largest_useful_penalty_is_the_smallest_that_empties_w(shape):
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_working_sets_smaller_than_the_support_lead_to_the_same_optimum(monkeypatch, shape, first):
     X, Y = regression(*shape)
-    penalty = 0.05 * largest_useful_penalty(Centred(X), Y)
+    penalty = 0.05 * alpha_max(Centred(X), Y)
     whole = l21_regression(Centred(X), Y, penalty)
     monkeypatch.setattr(l21, "FIRST_WORKING_SET", first)
     found = l21_regression(Centred(X), Y, penalty)
@@ -190,7 +190,7 @@ def test_working_sets_smaller_than_the_support_lead_to_the_same_optimum(monkeypa
 @pytest.mark.parametrize("fraction", [0.02, 0.3])
 def test_of_equal_columns_the_first_has_the_whole_row(fraction, sign):
     X, Y = regression(60, 8)
-    penalty = fraction * largest_useful_penalty(Centred(X), Y)
+    penalty = fraction * alpha_max(Centred(X), Y)
     single = l21_regression(Centred(X), Y, penalty)
     table = np.hstack([X, sign * X, X])
     tripled = l21_regression(Centred(table), Y, penalty)
@@ -207,7 +207,7 @@ def test_columns_that_nearly_repeat_others_are_solved_too(fraction, noise):
     X, Y = regression(60, 25)
     rng = np.random.default_rng(5)
     X = np.hstack([X, X + noise * rng.standard_normal(X.shape)])
-    penalty = fraction * largest_useful_penalty(Centred(X), Y)
+    penalty = fraction * alpha_max(Centred(X), Y)
     found = l21_regression(Centred(X), Y, penalty)
     assert found.converged
     assert_optimal(X, Y, found.coef, penalty)
@@ -217,7 +217,7 @@ def test_columns_that_nearly_repeat_others_are_solved_too(fraction, noise):
 def test_lengths_of_rows_are_solved_for_at_once():
     X, Y = regression(60, 8)
     gram, correlation = centre(X).T @ centre(X), centre(X).T @ Y
-    penalty = 0.2 * largest_useful_penalty(Centred(X), Y)
+    penalty = 0.2 * alpha_max(Centred(X), Y)
     W = np.random.default_rng(0).standard_normal((8, 3))
     found = l21._with_best_lengths(gram, correlation, penalty, W)
     lengths = row_norms(found)
@@ -234,14 +234,14 @@ def test_columns_of_very_different_units_are_solved_too():
     X, Y = regression(60, 12)
     X = X * 10.0 ** np.linspace(-3, 3, 12)
     for fraction in (1e-4, 1e-2, 0.5):
-        penalty = fraction * largest_useful_penalty(Centred(X), Y)
+        penalty = fraction * alpha_max(Centred(X), Y)
         found = l21_regression(Centred(X), Y, penalty)
         assert_optimal(X, Y, found.coef, penalty)
 
 
 def test_zero_rows_say_how_near_they_are_to_entering():
     X, Y = regression(60, 25)
-    penalty = 0.4 * largest_useful_penalty(Centred(X), Y)
+    penalty = 0.4 * alpha_max(Centred(X), Y)
     found = l21_regression(Centred(X), Y, penalty)
     outside = ~found.coef.any(axis=1)
     assert outside.any()
@@ -252,9 +252,7 @@ def test_zero_rows_say_how_near_they_are_to_entering():
     np.testing.assert_allclose(found.nearness, 2 * row_norms(centre(X).T @ residual) / penalty)
     entering = np.flatnonzero(outside)[found.nearness[outside].argmax()]
     for fraction in np.linspace(0.4, 0.2, 41):
-        more = l21_regression(
-            Centred(X), Y, fraction * largest_useful_penalty(Centred(X), Y)
-        ).coef.any(axis=1)
+        more = l21_regression(Centred(X), Y, fraction * alpha_max(Centred(X), Y)).coef.any(axis=1)
         if (more & outside).any():
             assert (more & outside)[entering]
             break
@@ -262,9 +260,9 @@ def test_zero_rows_say_how_near_they_are_to_entering():
 
 def test_the_solution_scales_with_the_data():
     X, Y = regression(60, 12)
-    plain = l21_regression(Centred(X), Y, 0.3 * largest_useful_penalty(Centred(X), Y))
+    plain = l21_regression(Centred(X), Y, 0.3 * alpha_max(Centred(X), Y))
     scaled = Centred(1e3 * X)
-    large = l21_regression(scaled, Y, 0.3 * largest_useful_penalty(scaled, Y))
+    large = l21_regression(scaled, Y, 0.3 * alpha_max(scaled, Y))
     np.testing.assert_allclose(1e3 * large.coef, plain.coef, atol=1e-6)
 
 
@@ -280,7 +278,7 @@ def test_targets_that_no_feature_explains_give_zero():
 
 def test_global_random_state_is_neither_read_nor_changed():
     X, Y = regression(60, 12)
-    penalty = 0.1 * largest_useful_penalty(Centred(X), Y)
+    penalty = 0.1 * alpha_max(Centred(X), Y)
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     l21_regression(Centred(X), Y, penalty)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002

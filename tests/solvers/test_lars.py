@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from references.spectral import mcfs_coefficients
 
 from tamis.solvers.centred import Centred
-from tamis.solvers.l21 import l21_regression, largest_useful_penalty
+from tamis.solvers.l21 import alpha_max, l21_regression
 from tamis.solvers.lars import GramColumns, least_angle_regression, scores_along_paths
 
 FORMS = [np.asarray, sp.csr_array]
@@ -221,7 +221,7 @@ def test_a_path_can_be_read_at_every_step():
 def test_a_path_goes_on_from_a_penalised_optimum(shape, fraction):
     X, Y = several(*shape)
     centred = Centred(X)
-    penalty = fraction * largest_useful_penalty(centred, Y)
+    penalty = fraction * alpha_max(centred, Y)
     start = l21_regression(centred, Y, penalty, tol=1e-10).coef
     support = np.flatnonzero(start.any(axis=1))
     assert len(support) > 0

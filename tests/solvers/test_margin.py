@@ -12,7 +12,7 @@ from references.margin import inner_optimum, labelled_optimum, normalised_gaussi
 from references.memory import with_peak_memory
 
 from tamis.clustering import kmeans, margin_starts
-from tamis.solvers import curvature as curvature_module
+from tamis.solvers import margin_hessian as curvature_module
 from tamis.solvers._margin_ipm import (
     InnerProblem,
     largest_sum,
@@ -20,10 +20,11 @@ from tamis.solvers._margin_ipm import (
     solve_inner,
     support_term,
 )
-from tamis.solvers.curvature import (
+from tamis.solvers.margin import ABSENT, ManyClasses, TwoClasses, _Task, margin_clusters
+from tamis.solvers.margin_hessian import (
     FeatureCurvature,
     GaussianLaplacian,
-    NoCurvature,
+    NoHessian,
     SampleCurvature,
     Samples,
     Scaling,
@@ -31,7 +32,6 @@ from tamis.solvers.curvature import (
     manifold_curvature,
     manifold_form,
 )
-from tamis.solvers.margin import ABSENT, ManyClasses, TwoClasses, _Task, margin_clusters
 
 FORMS = [np.asarray, sp.csr_array]
 
@@ -62,7 +62,7 @@ def blocks_of(n_clusters):
 def task_of(X, n_clusters, *, lam=0.0, C=10.0, n_selected=3, limit=0.03, epsilon=0.01):
     samples = Samples(X, centre=n_clusters == 2)
     n_blocks = blocks_of(n_clusters)
-    curvature = NoCurvature(X.shape[1], n_blocks)
+    curvature = NoHessian(X.shape[1], n_blocks)
     H = None
     if lam:
         L = random_laplacian(X.shape[0])
@@ -223,7 +223,7 @@ def test_both_forms_of_the_curvature_solve_the_dense_system(n_blocks, form):
     U = rng.standard_normal((4, 7, n_blocks))
     expected = np.linalg.solve(system, U.reshape(4, -1).T).T.reshape(U.shape)
     np.testing.assert_allclose(
-        NoCurvature(7, n_blocks).inverse(P)(U).reshape(4, -1), U.reshape(4, -1) @ whole
+        NoHessian(7, n_blocks).inverse(P)(U).reshape(4, -1), U.reshape(4, -1) @ whole
     )
     V = rng.standard_normal((7, n_blocks))
     for curvature in (by_samples, by_features):
@@ -277,7 +277,7 @@ def test_wide_tables_never_meet_a_square_matrix_of_features(lam):
     X, labels = table(40, 10_000)
     task, _ = task_of(X[:, :50], 2, lam=lam)  # the graph alone
     samples = Samples(X, centre=True)
-    curvature = NoCurvature(10_000, 1)
+    curvature = NoHessian(10_000, 1)
     if lam:
         curvature = SampleCurvature(task.curvature.R, samples)
     _, peak = with_peak_memory(
@@ -451,7 +451,7 @@ def test_labels_have_no_gaps_when_a_cluster_is_left_empty():
         n_selected=5,
         limit=0.01,
         epsilon=0.01,
-        curvature=NoCurvature(5, 3),
+        curvature=NoHessian(5, 3),
     )
     assert np.unique(found.labels).tolist() == list(range(found.labels.max() + 1))
 
@@ -515,7 +515,7 @@ def test_an_inner_problem_says_what_a_point_costs():
         n_selected=1,
         limit=0.1,
         balances=None,
-        curvature=NoCurvature(2, 1),
+        curvature=NoHessian(2, 1),
     )
     V, b = problem.repaired(np.array([[0.3], [0.0]]), 0.4)
     assert b == 0.1

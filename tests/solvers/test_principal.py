@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from references import scores as reference
 
-from tamis import columns
 from tamis.solvers import principal
 from tamis.solvers.principal import principal_components
+from tamis.utils import blocks
 
 
 def table(shape, offset=0.0, seed=0):
@@ -26,7 +26,7 @@ def dense_gram(monkeypatch, X):
 
 
 def small_blocks(monkeypatch, X):
-    monkeypatch.setattr(columns, "BLOCK_SIZE", 50)
+    monkeypatch.setattr(blocks, "BLOCK_SIZE", 50)
     return X
 
 

@@ -13,15 +13,15 @@ from tamis import registry
 from tamis._typing import IntArray, Matrix
 from tamis.base import Selector
 from tamis.cli._screen import one_line
-from tamis.columns import extent
 from tamis.evaluation.candidates import ALL_FEATURES, RANDOM
-from tamis.evaluation.judging import clustering_values
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Estimate, Record
+from tamis.evaluation.scoring import clustering_values
 from tamis.evaluation.seeds import seed_groups
 from tamis.evaluation.stopwatch import part
-from tamis.evidence import Loss, Selection, draw_sample, measure_loss
+from tamis.inspection import Loss, Selection, draw_sample, measure_loss
 from tamis.metrics import jaccard, redundancy
+from tamis.utils.columns import extent
 
 __all__ = ["MEASURES", "Judge", "judge_method", "overlap", "summary"]
 

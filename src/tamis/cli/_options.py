@@ -140,7 +140,7 @@ def read_number(text: str | None) -> int | float | None:
 def number_to_keep(wanted: int | float | None, n_columns: int, source: str) -> tuple[int, str]:
     """How many columns are kept, and in words why so many."""
     if isinstance(wanted, float):
-        from tamis.columns import share_of
+        from tamis.utils.counts import share_of
 
         return share_of(wanted, n_columns), f"{wanted:.4g} of the columns, as asked for"
     if wanted is not None:

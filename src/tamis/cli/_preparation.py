@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tamis._typing import FloatArray, IntArray, Matrix
     from tamis.cli._source import Source
-    from tamis.evaluation.protocol import Scaling
+    from tamis.preprocessing import Scaling
     from tamis.registry import Method
 
 __all__ = [
@@ -70,7 +70,7 @@ def prepare(
     import numpy as np
     import scipy.sparse as sp
 
-    from tamis.evaluation.preparation import drawn_samples, scaled, scaler_for
+    from tamis.preprocessing import drawn_samples, scaled, scaler_for
 
     check_values(source)
     X = source.table.X
@@ -123,8 +123,8 @@ def _scale_in_place(X: FloatArray, scaling: Scaling, feature_names: FloatArray) 
     """What :func:`tamis.evaluation.preparation.scaled` returns, without a second table."""
     import numpy as np
 
-    from tamis.columns import row_blocks
-    from tamis.evaluation.preparation import scaled_columns, warn_of_columns_left
+    from tamis.preprocessing import scaled_columns, warn_of_columns_left
+    from tamis.utils.blocks import row_blocks
 
     if scaling == "unit":
         lowest, extent = X.min(), X.max() - X.min()
@@ -142,7 +142,7 @@ def _scale_in_place(X: FloatArray, scaling: Scaling, feature_names: FloatArray) 
 def check_values(source: Source) -> None:
     """Refuse values that no method can use, and a table whose columns are all constant."""
     from tamis.base import refuse_unusable_values
-    from tamis.columns import columns_of_rounding, extent
+    from tamis.utils.columns import columns_of_rounding, extent
 
     X = source.table.X
     lowest, highest = extent(X)

@@ -17,16 +17,16 @@ from tamis.cli._screen import one_line, print_aside, print_json, print_table, pr
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tamis.evaluation.experiments import Outcome
+    from tamis.reproduction import Outcome
 
 __all__ = ["bench", "experiment_names"]
 
 
 def experiment_names(incomplete: str) -> list[str]:
     """The names that begin so, for the completion of the shell."""
-    from tamis.evaluation import experiments
+    from tamis import reproduction
 
-    return [name for name in experiments.names() if name.startswith(incomplete)]
+    return [name for name in reproduction.names() if name.startswith(incomplete)]
 
 
 def bench(
@@ -72,14 +72,14 @@ def bench(
       tamis bench leaderboard --output results --jobs 4
       tamis bench jelsr --sets umist,usps --json
     """
-    from tamis.evaluation import experiments
+    from tamis import reproduction
 
     if name is None:
         _list(as_json)
         return
-    if name not in experiments.names():
+    if name not in reproduction.names():
         raise CommandError(
-            f"there is no experiment {name!r}{close_to(name, experiments.names())}; "
+            f"there is no experiment {name!r}{close_to(name, reproduction.names())}; "
             "`tamis bench` lists them."
         )
     chosen = _known_sets(sets)
@@ -87,7 +87,7 @@ def bench(
     from tamis.evaluation import SweepError
 
     try:
-        outcome = experiments.run(
+        outcome = reproduction.run(
             name,
             output=output,
             quick=quick,
@@ -167,9 +167,9 @@ def _print_whole(console: Console, table: Any) -> None:
 
 
 def _list(as_json: bool) -> None:
-    from tamis.evaluation import experiments
+    from tamis import reproduction
 
-    known = [experiments.find(name) for name in experiments.names()]
+    known = [reproduction.find(name) for name in reproduction.names()]
     if as_json:
         print_json([{"name": e.name, "paper": e.paper, "sets": e.sets} for e in known])
         return

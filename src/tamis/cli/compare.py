@@ -212,12 +212,8 @@ def _tasks(
     from tamis.cli._comparison import Judge, judge_method
     from tamis.evaluation import OwnTable, Protocol, Task
     from tamis.evaluation.candidates import ALL_FEATURES, RANDOM
-    from tamis.evaluation.preparation import (
-        contents_name,
-        drawn_samples,
-        reference_clusters,
-        scaled,
-    )
+    from tamis.evaluation.preparation import contents_name, reference_clusters
+    from tamis.preprocessing import drawn_samples, scaled
     from tamis.registry import METHODS
 
     rows = drawn_samples(source.table.X.shape[0], max_rows, seed)

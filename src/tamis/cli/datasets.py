@@ -42,7 +42,7 @@ def datasets(
     """
     from tamis import datasets as registered
 
-    present = set(registered.present())
+    present = set(registered.available())
     if name is not None:
         try:
             entry = registered.entry(name)

@@ -6,7 +6,7 @@
 """
 
 from tamis.datasets.contents import checksum
-from tamis.datasets.loading import copy_at_hand, load, origin, present
+from tamis.datasets.loading import available, load, local_copy, origin
 from tamis.datasets.records import (
     Copy,
     Dataset,
@@ -26,12 +26,12 @@ __all__ = [
     "Download",
     "Entry",
     "Recipe",
+    "available",
     "checksum",
-    "copy_at_hand",
     "entry",
     "load",
+    "local_copy",
     "markdown",
     "names",
     "origin",
-    "present",
 ]

@@ -15,8 +15,8 @@ import numpy as np
 import pooch
 import scipy.sparse as sp
 
-from tamis._array_files import csr_parts
 from tamis.datasets.records import DatasetError, Raw
+from tamis.utils.array_files import csr_parts
 
 __all__ = ["WorkFolder", "cache_folder", "cached_file", "fetch", "store"]
 

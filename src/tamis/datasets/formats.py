@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._array_files import (
+from tamis.datasets.contents import label_codes
+from tamis.datasets.records import DatasetError, Entry, Raw
+from tamis.datasets.variables import table_and_classes
+from tamis.utils.array_files import (
     ArrayFileError,
     csr_from_parts,
     hdf5_sparse,
@@ -20,10 +23,7 @@ from tamis._array_files import (
     open_npz,
     part_names,
 )
-from tamis.columns import columns_not_finite
-from tamis.datasets.contents import label_codes
-from tamis.datasets.records import DatasetError, Entry, Raw
-from tamis.datasets.variables import table_and_classes
+from tamis.utils.columns import columns_not_finite
 
 __all__ = ["SUFFIXES", "read"]
 

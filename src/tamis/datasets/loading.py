@@ -16,7 +16,7 @@ from tamis.datasets.contents import checksum, label_codes
 from tamis.datasets.records import Copy, Dataset, DatasetError, DatasetWarning, Entry, Raw
 from tamis.datasets.registry import ENTRIES, entry, find, plain
 
-__all__ = ["Origin", "copy_at_hand", "load", "origin", "present"]
+__all__ = ["Origin", "available", "load", "local_copy", "origin"]
 
 _BUNDLED = "scikit-learn"
 
@@ -73,13 +73,13 @@ def load(name: str, *, data_home: str | Path | None = None, download: bool = Tru
     return _dataset(_obtain(known, folder, download)[0], known)
 
 
-def present(*, data_home: str | Path | None = None) -> tuple[str, ...]:
+def available(*, data_home: str | Path | None = None) -> tuple[str, ...]:
     """Names of the registered sets that :func:`load` finds without the network.
 
     Files are looked for, not read. ``data_home`` is as in :func:`load`.
 
     >>> from tamis import datasets
-    >>> {"iris", "digits1v7"} <= set(datasets.present())
+    >>> {"iris", "digits1v7"} <= set(datasets.available())
     True
     """
     folder = _local_folder(data_home)
@@ -96,7 +96,7 @@ def present(*, data_home: str | Path | None = None) -> tuple[str, ...]:
     return tuple(name for name, known in ENTRIES.items() if found(known))
 
 
-def copy_at_hand(name: str, *, data_home: str | Path | None = None) -> Copy:
+def local_copy(name: str, *, data_home: str | Path | None = None) -> Copy:
     """Which copy of a set :func:`load` would find without the network.
 
     The set is read when first asked for, and not again while its file stays as it is.
@@ -119,7 +119,7 @@ def copy_at_hand(name: str, *, data_home: str | Path | None = None) -> Copy:
     Examples
     --------
     >>> from tamis import datasets
-    >>> datasets.copy_at_hand("iris").difference is None
+    >>> datasets.local_copy("iris").difference is None
     True
     """
     state = origin(name, data_home=data_home)

@@ -17,7 +17,7 @@ from tamis.evaluation.fingerprints import (
     is_plain,
     json_value,
 )
-from tamis.evaluation.protocol import Scaling
+from tamis.preprocessing import Scaling
 
 __all__ = [
     "ALL_FEATURES",

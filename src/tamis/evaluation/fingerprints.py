@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tamis.columns import canonical_csr
+from tamis.utils.sparse import canonical_csr
 
 __all__ = ["class_description", "description", "digest", "is_plain", "json_value"]
 

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_array
 
 from tamis._typing import Matrix
 from tamis.base import refuse_text_columns, refuse_unusable_values
-from tamis.columns import canonical_csr, extent
+from tamis.utils.columns import extent
+from tamis.utils.sparse import canonical_csr
 
 __all__ = ["OwnTable"]
 

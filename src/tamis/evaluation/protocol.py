@@ -10,9 +10,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-__all__ = ["Classifier", "Clusterer", "Protocol", "Scaling", "Tuning"]
+from tamis.preprocessing import Scaling
 
-Scaling = Literal["none", "unit", "columns", "standard"]
+__all__ = ["Classifier", "Clusterer", "Protocol", "Tuning"]
+
 Clusterer = Literal["kmeans", "ncut"]
 Start = Literal["random", "k-means++"]
 Classifier = Literal["1nn", "5nn", "svm"]

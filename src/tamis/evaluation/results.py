@@ -15,7 +15,7 @@ from tamis._typing import FloatArray
 from tamis.evaluation.candidates import RANDOM
 from tamis.evaluation.protocol import Clusterer
 from tamis.evaluation.seeds import runs_by_subset
-from tamis.evaluation.ties import levelled
+from tamis.evaluation.ties import merge_ties
 
 __all__ = ["Estimate", "Record", "Results", "group_sums"]
 
@@ -314,7 +314,7 @@ class Results:
 
 def _best(found: Sequence[tuple[float, Estimate]]) -> Estimate:
     """The estimate of the largest merit; of those that part only over rounding, the first."""
-    merits = levelled([merit for merit, _ in found])
+    merits = merge_ties([merit for merit, _ in found])
     return found[int(np.argmax(merits))][1]
 
 

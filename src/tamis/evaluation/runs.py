@@ -12,15 +12,15 @@ import numpy as np
 from tamis._typing import BoolArray, IntArray, Matrix
 from tamis.base import Selector
 from tamis.evaluation.candidates import ALL_FEATURES, Candidate, with_baselines
-from tamis.evaluation.judging import classification_values, clustering_values
 from tamis.evaluation.preparation import Data, contents_name, prepared, reference_clusters
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Results
+from tamis.evaluation.scoring import classification_values, clustering_values
 from tamis.evaluation.seeds import seed_groups
 from tamis.evaluation.stopwatch import part
 from tamis.evaluation.sweep import Task, sweep
 
-__all__ = ["evaluate", "run_selection", "selection_tasks"]
+__all__ = ["evaluate", "fit_and_score", "selection_tasks"]
 
 
 def selection_tasks(
@@ -50,7 +50,7 @@ def selection_tasks(
                 "method": candidate.method,
                 "parameters": candidate.key_parameters(setting),
             },
-            function=run_selection,
+            function=fit_and_score,
             arguments={
                 "data": data,
                 "candidate": candidate,
@@ -117,7 +117,7 @@ def evaluate(
     return results
 
 
-def run_selection(
+def fit_and_score(
     data: Data, candidate: Candidate, setting: Mapping[str, Any], protocol: Protocol
 ) -> list[dict[str, Any]]:
     """Fit the candidate, and judge the selection at every number of features.

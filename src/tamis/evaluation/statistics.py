@@ -12,7 +12,7 @@ from scipy import stats
 
 from tamis._typing import FloatArray
 from tamis.evaluation.results import Results, group_sums
-from tamis.evaluation.ties import levelled
+from tamis.evaluation.ties import merge_ties
 
 __all__ = [
     "Comparison",
@@ -143,7 +143,7 @@ def paired_tests(
             groups = one.groups or other.groups
             tested = group_sums(difference, groups) / (groups or 1)
             # Equal sizes of differences share a rank, and none is no difference: but for rounding.
-            sizes = levelled([0.0, *np.abs(tested)])[1:]
+            sizes = merge_ties([0.0, *np.abs(tested)])[1:]
             p = float(stats.wilcoxon(np.sign(tested) * sizes).pvalue) if sizes.any() else 1.0
             pairs.append((set_name, label, float(difference.mean()), p, len(tested)))
     adjusted = holm([p for *_, p, _ in pairs])
@@ -211,7 +211,7 @@ def mean_ranks(labels: Sequence[str], figures: ArrayLike) -> Ranks:
     table = np.asarray(figures, dtype=np.float64)
     n_sets, n_methods = table.shape
     worst = np.where(np.isnan(table), np.inf, -table)
-    ranks = stats.rankdata([levelled(row) for row in worst], axis=1)
+    ranks = stats.rankdata([merge_ties(row) for row in worst], axis=1)
     p = 1.0
     if n_sets > 1 and n_methods > 2 and (ranks != ranks[:, :1]).any():
         p = float(stats.friedmanchisquare(*ranks.T).pvalue)

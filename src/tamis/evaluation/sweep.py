@@ -21,12 +21,12 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from threadpoolctl import threadpool_limits
 
-from tamis._neighbor_memory import shared_neighbors
 from tamis.evaluation.bar import with_bar
 from tamis.evaluation.journal import Journal, SweepError, identity
 from tamis.evaluation.provenance import provenance
 from tamis.evaluation.results import Record, Results
 from tamis.evaluation.stopwatch import TimeLimitError, measured_parts, part, too_long
+from tamis.graphs._cache import shared_neighbors
 
 __all__ = ["SweepError", "Task", "sweep"]
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from tamis._typing import FloatArray
 
-__all__ = ["TOLERANCE", "levelled", "not_less"]
+__all__ = ["TOLERANCE", "merge_ties", "not_less"]
 
 #: Sums of the same terms in another order are closer than this; no measure has steps so small.
 TOLERANCE = 1e-9
@@ -18,7 +18,7 @@ def not_less(first: float, second: float) -> bool:
     return first >= second - TOLERANCE
 
 
-def levelled(values: ArrayLike) -> FloatArray:
+def merge_ties(values: ArrayLike) -> FloatArray:
     """The values, those that part only over rounding made equal.
 
     Rounding to some digits would not do: two sums of the same terms may lie on either side of a
@@ -35,8 +35,8 @@ def levelled(values: ArrayLike) -> FloatArray:
 
     Examples
     --------
-    >>> from tamis.evaluation.ties import levelled
-    >>> levelled([0.1 + 0.2, 0.3, 0.5]).tolist()
+    >>> from tamis.evaluation.ties import merge_ties
+    >>> merge_ties([0.1 + 0.2, 0.3, 0.5]).tolist()
     [0.3, 0.3, 0.5]
     """
     values = np.asarray(values, dtype=np.float64)

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._array_files import ArrayFileError
 from tamis.io._errors import TableError, TableWarning
 from tamis.io._formats import FORMATS, check_content, columns_of_var, format_of, formats
 from tamis.io._origin import Origin
@@ -33,6 +32,7 @@ from tamis.io._table import Table
 from tamis.io._text import delimited_writer
 from tamis.io._values import MixedColumns
 from tamis.io._writing import refuse_input_as_output, replacing
+from tamis.utils.array_files import ArrayFileError
 
 __all__ = ["Table", "TableError", "TableWarning", "formats", "read", "write_ranking", "write_table"]
 

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._array_files import checked_sparse
 from tamis._typing import FloatArray
 from tamis.io._errors import TableError, close_matches
 from tamis.io._libraries import need
 from tamis.io._table import Table, make_table
 from tamis.io._values import matrix, texts
+from tamis.utils.array_files import checked_sparse
 
 _SPARSE = {"csr_matrix": sp.csr_array, "csc_matrix": sp.csc_array}
 _EMPTY_GROUPS = ("layers", "obsm", "varm", "obsp", "varp", "uns")

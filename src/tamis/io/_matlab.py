@@ -9,12 +9,12 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from tamis._array_files import LazyArrays, hdf5_sparse, is_hdf5, matlab_variables
 from tamis._typing import FloatArray
 from tamis.io._arrays import table_of_arrays
 from tamis.io._libraries import need
 from tamis.io._table import Table
 from tamis.io._values import matrix, texts
+from tamis.utils.array_files import LazyArrays, hdf5_sparse, is_hdf5, matlab_variables
 
 _CLASSES = {
     "double": np.dtype(np.float64),

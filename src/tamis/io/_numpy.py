@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._array_files import (
+from tamis.io._arrays import plain, table_of_arrays
+from tamis.io._errors import TableError
+from tamis.io._table import Table, make_table
+from tamis.io._values import matrix
+from tamis.utils.array_files import (
     LazyArrays,
     checked_sparse,
     csr_from_parts,
@@ -17,10 +21,6 @@ from tamis._array_files import (
     open_npz,
     part_names,
 )
-from tamis.io._arrays import plain, table_of_arrays
-from tamis.io._errors import TableError
-from tamis.io._table import Table, make_table
-from tamis.io._values import matrix
 
 _SCIPY_NAMES = {"data", "indices", "indptr", "shape", "format", "_is_array"}
 

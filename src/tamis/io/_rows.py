@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from tamis._typing import FloatArray
-from tamis.columns import BLOCK_SIZE
 from tamis.io._errors import TableError
 from tamis.io._header import MISSING
 from tamis.io._notation import (
@@ -23,6 +22,7 @@ from tamis.io._notation import (
 from tamis.io._origin import Origin
 from tamis.io._table import Table, make_table, refuse_text, set_aside, spaces_note
 from tamis.io._values import texts
+from tamis.utils.blocks import BLOCK_SIZE
 
 TRUTH = {"true": 1.0, "false": 0.0}
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.columns import describe_columns, extent
+from tamis.utils.columns import extent
+from tamis.utils.messages import describe_columns
 
 # Of fewer rows, any numbers may go up in equal steps, or differ.
 _FEWEST_ROWS = 5

@@ -12,10 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.columns import columns_not_finite, describe_columns
 from tamis.io._errors import TableError, close_matches
 from tamis.io._origin import Origin
 from tamis.io._running import running_number_hints
+from tamis.utils.columns import columns_not_finite
+from tamis.utils.messages import describe_columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,6 @@ from typing import IO, Any
 import numpy as np
 
 from tamis._typing import FloatArray
-from tamis.columns import BLOCK_SIZE
 from tamis.io._encoding import UTF_8, Encoding, encoding_of_file, open_text
 from tamis.io._errors import TableError
 from tamis.io._header import decide_header, is_missing, is_number, name_columns
@@ -24,6 +23,7 @@ from tamis.io._origin import Origin, typed
 from tamis.io._rows import TRUTH, RowCollector, parse_number, read_in_any_notation
 from tamis.io._table import Table, default_names
 from tamis.io._values import cells_of
+from tamis.utils.blocks import BLOCK_SIZE
 
 _OTHER_SEPARATOR = re.compile(r"\S[ |:]+\S")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')

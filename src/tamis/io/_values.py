@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, Matrix
-from tamis.columns import row_blocks
+from tamis.utils.blocks import row_blocks
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, Matrix
-from tamis.columns import columns_not_finite, describe_columns, extent, weighted_moments
 from tamis.metrics._feature_sets import feature_sets
+from tamis.utils.columns import columns_not_finite, extent, weighted_moments
+from tamis.utils.messages import describe_columns
 
 # How many columns `redundancy` correlates with all the others at a time.
 _BLOCK = 256

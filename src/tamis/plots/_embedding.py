@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from tamis._typing import FloatArray, Matrix
-from tamis.evidence import Groups, Selection, View, find_groups, read_selection
-from tamis.evidence._groups import check_labels
-from tamis.evidence._views import aligned, centred_gram, principal_view
 from tamis.graphs import neighbor_graph, spectral_embedding
+from tamis.inspection import Groups, Selection, View, find_groups, read_selection
+from tamis.inspection._groups import check_labels
+from tamis.inspection._views import aligned, centred_gram, principal_view
 from tamis.plots._axes import pyplot
 
 Method = Literal["pca", "spectral"]
@@ -22,8 +22,8 @@ class EmbeddingDisplay:
 
     Parameters
     ----------
-    before, after : tamis.evidence.View
-    groups : tamis.evidence.Groups
+    before, after : tamis.inspection.View
+    groups : tamis.inspection.Groups
         What the samples are coloured by.
     n_features, n_selected : int
     coordinate : str, default="principal component"

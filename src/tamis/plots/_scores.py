@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from tamis._typing import FloatArray
-from tamis.evidence import knee_of
-from tamis.evidence._selection import check_fitted, selected_columns
+from tamis.inspection import knee_of
+from tamis.inspection._selection import check_fitted, selected_columns
 from tamis.plots._axes import KEPT, KNEE, LEFT, axes_or_new
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from tamis._typing import BoolArray
-from tamis.evidence import Stability, read_selection, subsample_selections
+from tamis.inspection import Stability, read_selection, subsample_selections
 from tamis.plots._axes import KEPT, LEFT, axes_or_new
 
 MOST_SHOWN = 200
@@ -18,7 +18,7 @@ class StabilityDisplay:
 
     Parameters
     ----------
-    stability : tamis.evidence.Stability
+    stability : tamis.inspection.Stability
         The selections of the refits.
     support : ndarray of bool of shape (n_features,)
         What the selector itself keeps.

@@ -13,7 +13,7 @@ from math import ceil, floor, log10
 import numpy as np
 
 from tamis._typing import BoolArray, FloatArray
-from tamis.evidence import Groups, View
+from tamis.inspection import Groups, View
 
 SIDE = 1000
 # Points of a curve; a screen has no more.

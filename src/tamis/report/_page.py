@@ -11,7 +11,7 @@ from typing import Any
 import jinja2
 import numpy as np
 
-from tamis.evidence import (
+from tamis.inspection import (
     GroupEvidence,
     Groups,
     Loss,

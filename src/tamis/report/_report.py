@@ -13,8 +13,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 
-from tamis._files import write_atomically
-from tamis.evidence import (
+from tamis.inspection import (
     Selection,
     Stability,
     draw_sample,
@@ -25,10 +24,11 @@ from tamis.evidence import (
     read_selection,
     subsample_selections,
 )
-from tamis.evidence._groups import check_labels
+from tamis.inspection._groups import check_labels
 from tamis.report import _words as words
 from tamis.report._page import image_figure, render
 from tamis.report._recipe import python_code
+from tamis.utils.files import write_atomically
 
 # What refits for the stability may cost: numbers and rows of a subsample, and seconds in all.
 REFIT_NUMBERS = 5e6

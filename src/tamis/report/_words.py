@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.evidence import (
+from tamis.inspection import (
     GroupEvidence,
     Loss,
     Measure,

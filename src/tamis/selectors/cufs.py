@@ -12,7 +12,6 @@ from sklearn.utils._param_validation import Interval
 from tamis._typing import FloatArray, Matrix
 from tamis.base import Selector
 from tamis.clustering import kmeans
-from tamis.columns import varying_columns
 from tamis.selectors._offset import warn_of_offset
 from tamis.solvers.dictionary import (
     dictionary_update,
@@ -24,11 +23,12 @@ from tamis.solvers.dictionary import (
 from tamis.solvers.factorization import (
     ReweightedRegression,
     ScaledTable,
-    alternate,
+    block_coordinate_descent,
     largest_value,
     squared_norm,
 )
 from tamis.solvers.l21 import row_norms
+from tamis.utils.columns import varying_columns
 
 # Steps of the regression in each iteration, and at the end for the order of its small rows.
 REGRESSION_STEPS = 2
@@ -173,7 +173,7 @@ class CUFS(Selector):
         X = X / self.scale_
         warn_of_offset(self, X)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
-        found = alternate(
+        found = block_coordinate_descent(
             CoupledModel(self, X, within_unit_ball(start.centres.T)),
             max_iter=self.max_iter,
             tol=self.tol,

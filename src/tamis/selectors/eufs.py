@@ -10,15 +10,14 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.base import GraphSelector
-from tamis.columns import squared_row_norms, varying_columns
 from tamis.graphs import Weights, laplacian
-from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
+from tamis.selectors._graph import GraphSelector
 from tamis.selectors._offset import warn_of_offset
+from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.factorization import (
     FactorObjective,
     RowLoss,
-    alternate,
+    block_coordinate_descent,
     departure_from_orthogonality,
     loss_smoothing,
     nonnegative_factor,
@@ -29,6 +28,8 @@ from tamis.solvers.factorization import (
     squared_norm,
 )
 from tamis.solvers.l21 import row_norms, scores_with_order_of_entry
+from tamis.utils.columns import varying_columns
+from tamis.utils.rows import squared_row_norms
 
 # Steps of the labels in an iteration, at most: they are found exactly, as the loadings are.
 LABEL_STEPS = 300
@@ -215,7 +216,7 @@ class EUFS(GraphSelector):
         X = X / self.scale_
         warn_of_offset(self, X)
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
-        found = alternate(
+        found = block_coordinate_descent(
             EmbeddedModel(self, X, self.beta * laplacian(graph), labels),
             max_iter=self.max_iter,
             tol=self.tol,

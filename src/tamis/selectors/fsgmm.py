@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.base import Selector
 from tamis.clustering import kmeans
-from tamis.columns import weighted_moments
 from tamis.solvers.mixture import (
     Fit,
     MessageLength,
@@ -25,6 +24,7 @@ from tamis.solvers.mixture import (
     shorter,
     shortest_message,
 )
+from tamis.utils.columns import weighted_moments
 
 
 class FSGMM(Selector):

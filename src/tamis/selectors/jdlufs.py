@@ -10,12 +10,11 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.base import GraphSelector
 from tamis.clustering import kmeans
-from tamis.columns import extent, varying_columns
 from tamis.graphs import Weights, laplacian
-from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
+from tamis.selectors._graph import GraphSelector
 from tamis.selectors._offset import warn_of_offset
+from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.centred import Centred
 from tamis.solvers.dictionary import (
     dictionary_update,
@@ -28,13 +27,14 @@ from tamis.solvers.dictionary import (
 from tamis.solvers.factorization import (
     FactorObjective,
     ReweightedRegression,
-    alternate,
+    block_coordinate_descent,
     departure_from_orthogonality,
     nonnegative_factor,
     roughness,
     squared_norm,
 )
 from tamis.solvers.l21 import row_norms
+from tamis.utils.columns import extent, varying_columns
 
 # Steps of each block in an iteration: enough for the blocks to keep pace with each other. Those of
 # the labels are a limit: they end where rounding begins.
@@ -270,7 +270,7 @@ class JDLUFS(GraphSelector):
         model = JointModel(self, X, self.gamma * laplacian(graph), labels)
         model.start(within_unit_ball(start.centres.T))
 
-        found = alternate(model, max_iter=self.max_iter, tol=self.tol)
+        found = block_coordinate_descent(model, max_iter=self.max_iter, tol=self.tol)
         model = found.model
         model.update_coef(LAST_REGRESSION_STEPS)
         objective = [*found.objective[:-1], model.objective()]

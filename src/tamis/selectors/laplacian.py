@@ -6,8 +6,8 @@ from typing import Any, Self
 
 from sklearn.base import _fit_context
 
-from tamis.base import GraphSelector
 from tamis.graphs import feature_roughness
+from tamis.selectors._graph import GraphSelector
 
 
 class LaplacianScore(GraphSelector):

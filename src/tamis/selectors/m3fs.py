@@ -15,17 +15,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.base import Selector
 from tamis.clustering import balance_limit, decided_labels, margin_starts, n_functions
-from tamis.columns import canonical_csr, describe_columns, variances
 from tamis.graphs import check_affinity, neighbor_graph, normalized_laplacian
-from tamis.solvers.curvature import (
+from tamis.solvers.margin import MarginSolution, Order, margin_clusters, scale_factors
+from tamis.solvers.margin_hessian import (
     Curvature,
     GaussianLaplacian,
-    NoCurvature,
+    NoHessian,
     Samples,
     SparseLaplacian,
     manifold_curvature,
 )
-from tamis.solvers.margin import MarginSolution, Order, margin_clusters, scale_factors
+from tamis.utils.columns import variances
+from tamis.utils.messages import describe_columns
+from tamis.utils.sparse import canonical_csr
 
 # With graph="auto", the complete graph is used up to this many samples.
 COMPLETE_GRAPH_MAX = 3000
@@ -300,7 +302,7 @@ class M3FS(Selector):
         if self.affinity is not None:
             affinity = check_affinity(self.affinity, X.shape[0])
         if self.lam == 0:
-            return NoCurvature(X.shape[1], n_blocks)
+            return NoHessian(X.shape[1], n_blocks)
         laplacian: SparseLaplacian | GaussianLaplacian
         if self.affinity is not None:
             laplacian = SparseLaplacian(normalized_laplacian(affinity))

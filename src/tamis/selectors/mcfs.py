@@ -12,8 +12,8 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from tamis._typing import BoolArray
-from tamis.base import GraphSelector
 from tamis.graphs import Weights, spectral_embedding
+from tamis.selectors._graph import GraphSelector
 from tamis.solvers.centred import Centred, centred_unit_columns
 from tamis.solvers.lars import GramColumns, least_angle_regression, scores_along_paths
 

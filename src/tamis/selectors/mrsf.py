@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from tamis.base import GraphSelector
 from tamis.graphs import Weights, spectral_embedding
+from tamis.selectors._graph import GraphSelector
 from tamis.solvers.centred import Centred, centred_unit_columns
-from tamis.solvers.l21 import l21_regression, largest_useful_penalty, row_norms
+from tamis.solvers.l21 import alpha_max, l21_regression, row_norms
 from tamis.solvers.lars import NEWS, least_angle_regression, scores_along_paths
 
 # Features that are ranked by the path beyond the support, at most.
@@ -160,7 +160,7 @@ class MRSF(GraphSelector):
         _, Y = spectral_embedding(self._sample_graph(X), max(1, self.n_clusters - 1))
         self.embedding_ = centred_unit_columns(Y)
         centred = Centred(X)
-        self.penalty_ = self.alpha * largest_useful_penalty(centred, self.embedding_)
+        self.penalty_ = self.alpha * alpha_max(centred, self.embedding_)
         solution = l21_regression(
             centred, self.embedding_, self.penalty_, tol=self.tol, max_iter=self.max_iter
         )

@@ -10,8 +10,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt
 
 from tamis.base import Selector
-from tamis.columns import variances
 from tamis.solvers.principal import principal_components
+from tamis.utils.columns import variances
 
 
 class PCAScore(Selector):

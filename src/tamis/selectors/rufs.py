@@ -11,16 +11,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import Selector
-from tamis.columns import squared_row_norms, varying_columns
 from tamis.graphs import check_affinity, laplacian, lle_laplacian, nearest_neighbors, neighbor_graph
-from tamis.pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.selectors._offset import warn_of_offset
+from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.factorization import (
     FactorObjective,
     ReweightedRegression,
     RowLoss,
     ScaledTable,
-    alternate,
+    block_coordinate_descent,
     departure_from_orthogonality,
     largest_value,
     loss_smoothing,
@@ -31,6 +30,8 @@ from tamis.solvers.factorization import (
     roughness,
 )
 from tamis.solvers.l21 import row_norms
+from tamis.utils.columns import varying_columns
+from tamis.utils.rows import squared_row_norms
 
 # Steps of each block in an iteration: enough for the blocks to keep pace with each other. Those of
 # the labels are a limit: they end where rounding begins.
@@ -225,7 +226,7 @@ class RUFS(Selector):
         self.scale_ = largest_value(X)
         X = X / self.scale_
         warn_of_offset(self, X)
-        found = alternate(
+        found = block_coordinate_descent(
             RobustModel(self, X, self.nu * L, labels), max_iter=self.max_iter, tol=self.tol
         )
         model = found.model

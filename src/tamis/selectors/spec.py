@@ -10,9 +10,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, Options
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
-from tamis.base import GraphSelector
-from tamis.columns import weighted_moments
 from tamis.graphs import Weights, degrees, feature_roughness, laplacian_eigenvectors
+from tamis.selectors._graph import GraphSelector
+from tamis.utils.columns import weighted_moments
 
 
 class SPEC(GraphSelector):

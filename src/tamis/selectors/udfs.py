@@ -12,8 +12,13 @@ from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import Selector
-from tamis.columns import neighborhood_blocks
-from tamis.graphs import check_affinity, local_gram, local_sets, nearest_neighbors
+from tamis.graphs import (
+    check_affinity,
+    local_gram,
+    local_sets,
+    nearest_neighbors,
+    neighborhood_blocks,
+)
 from tamis.solvers.eigen import WeightedGram
 from tamis.solvers.l21 import orthonormal_l21, row_norms
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 from sklearn.base import _fit_context
 
 from tamis.base import Selector
-from tamis.columns import variances
+from tamis.utils.columns import variances
 
 
 class MaxVariance(Selector):

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from tamis._typing import FloatArray
-from tamis.solvers.curvature import Curvature, Scaling
+from tamis.solvers.margin_hessian import Curvature, Scaling
 
 # Share of the step to the boundary that is taken.
 STEP = 0.99

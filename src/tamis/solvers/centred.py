@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.columns import weighted_moments
 from tamis.solvers.dense import matmul
 from tamis.solvers.row_gram import RowGram
+from tamis.utils.columns import weighted_moments
 
 
 class Centred:

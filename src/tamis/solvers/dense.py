@@ -6,8 +6,8 @@ from typing import Any
 
 import scipy.linalg
 
-from tamis._threads import all_threads
 from tamis._typing import FloatArray, Matrix
+from tamis.utils.threads import all_threads
 
 
 def cho_factor(matrix: FloatArray, **options: Any) -> tuple[FloatArray, bool]:

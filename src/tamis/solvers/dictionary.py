@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 
 from tamis._typing import FloatArray
-from tamis.columns import row_blocks
+from tamis.utils.blocks import row_blocks
 
 # ADMM multiplies its step by this after each iteration, until it has grown tenfold: growing
 # on, it would freeze the atoms wherever they are.

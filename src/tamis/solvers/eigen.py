@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh, splu
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
-from tamis.columns import dirichlet_energies
+from tamis.graphs import dirichlet_energies
 from tamis.solvers.centred import Centred
 from tamis.solvers.dense import cho_factor, eigh, matmul
 from tamis.solvers.row_gram import RowGram

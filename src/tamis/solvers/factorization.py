@@ -17,11 +17,13 @@ import scipy.optimize
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.columns import row_blocks, squared_row_norms, weighted_moments
 from tamis.solvers.centred import Centred
 from tamis.solvers.l21 import Solution, row_norms, smoothed_norms
 from tamis.solvers.row_gram import RowGram
 from tamis.solvers.weighted_ridge import WeightedRidge
+from tamis.utils.blocks import row_blocks
+from tamis.utils.columns import weighted_moments
+from tamis.utils.rows import squared_row_norms
 
 # Row norms of an l2,1 loss are smoothed at this fraction of the mean row of the table: beside a
 # smaller one, samples that fit exactly would hold all others in their place.
@@ -40,7 +42,7 @@ Model = TypeVar("Model", bound="Alternating")
 
 
 class Alternating(Protocol):
-    """A problem in several blocks: what :func:`alternate` needs of it.
+    """A problem in several blocks: what :func:`block_coordinate_descent` needs of it.
 
     Updates bind new arrays and change none in place, so that a shallow copy is a state to go back
     to.
@@ -78,7 +80,7 @@ class Alternated(Generic[Model]):
     converged: bool
 
 
-def alternate(model: Model, *, max_iter: int, tol: float) -> Alternated[Model]:
+def block_coordinate_descent(model: Model, *, max_iter: int, tol: float) -> Alternated[Model]:
     """Update the blocks in turn, with momentum, until objective and ranking have settled.
 
     An iteration starts ahead of the last state, by Nesterov's share of the last move. One that

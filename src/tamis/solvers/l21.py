@@ -105,7 +105,7 @@ def orthonormal_l21(
     return Solution(W, np.array(objective), converged, float(optimality), how)
 
 
-def largest_useful_penalty(X: Centred, Y: FloatArray) -> float:
+def alpha_max(X: Centred, Y: FloatArray) -> float:
     """The smallest penalty at which the solution of :func:`l21_regression` is zero."""
     return 2 * float(row_norms(X.transposed_times(Y)).max())
 

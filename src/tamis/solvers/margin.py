@@ -14,7 +14,7 @@ import numpy as np
 
 from tamis._typing import FloatArray, IntArray
 from tamis.solvers._margin_ipm import InnerProblem, InnerSolution, scale_factors, solve_inner
-from tamis.solvers.curvature import Curvature, Samples
+from tamis.solvers.margin_hessian import Curvature, Samples
 
 __all__ = ["MarginSolution", "Order", "margin_clusters", "scale_factors"]
 

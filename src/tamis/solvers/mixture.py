@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.columns import row_blocks
+from tamis.utils.blocks import row_blocks
 
 # What a Gaussian costs for each log(number of its samples): half its parameters, which are a mean
 # and a variance. The paper's R/2 (for a component's density) and S/2 (for the common one).

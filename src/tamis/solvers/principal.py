@@ -8,9 +8,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from tamis._typing import FloatArray, Matrix
-from tamis.columns import variances
 from tamis.solvers.centred import Centred
 from tamis.solvers.dense import eigh
+from tamis.utils.columns import variances
 
 # Up to this side the smaller Gram matrix of a dense table is formed and decomposed directly.
 DENSE_GRAM_MAX = 2000

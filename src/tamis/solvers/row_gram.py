@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, Matrix
-from tamis.columns import row_blocks
 from tamis.solvers.dense import matmul
+from tamis.utils.blocks import row_blocks
 
 __all__ = ["RowGram"]
 

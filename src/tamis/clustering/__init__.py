@@ -1,0 +1,34 @@
+"""Clustering: K-means that does not depend on the order of the samples, normalised cut, and
+maximum margin.
+
+>>> from sklearn.datasets import load_digits
+>>> from tamis.clustering import MaximumMarginClustering
+>>> from tamis.metrics import clustering_accuracy
+>>> X, y = load_digits(n_class=2, return_X_y=True)
+>>> float(clustering_accuracy(y, MaximumMarginClustering(random_state=0).fit_predict(X / 16)))
+1.0
+"""
+
+from tamis.clustering._kmeans import Clusters, between_root, cluster_means, indicator, kmeans
+from tamis.clustering._maximum_margin import (
+    MaximumMarginClustering,
+    balance_limit,
+    decided_labels,
+    margin_starts,
+    n_functions,
+)
+from tamis.clustering._normalized_cut import normalized_cut
+
+__all__ = [
+    "Clusters",
+    "MaximumMarginClustering",
+    "balance_limit",
+    "between_root",
+    "cluster_means",
+    "decided_labels",
+    "indicator",
+    "kmeans",
+    "margin_starts",
+    "n_functions",
+    "normalized_cut",
+]

@@ -1,0 +1,120 @@
+"""How good a selection is: clusterings and classifications of its columns, against the labels."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+
+from tamis._typing import IntArray, Matrix
+from tamis.evaluation.protocol import Protocol
+from tamis.graphs import neighbor_graph, spectral_embedding
+from tamis.metrics import clustering_scores, normalized_mutual_information
+from tamis.utils.sparse import with_short_indices
+
+__all__ = ["classification_values", "clustering_values", "repeated_kmeans"]
+
+# Neighbours in the graph of a normalised cut.
+N_NEIGHBORS = 5
+# Above this share of stored values a sparse table is clustered faster as a dense one.
+DENSE_SHARE = 0.05
+
+
+def repeated_kmeans(X: Matrix, n_clusters: int, protocol: Protocol, seeds: range) -> list[IntArray]:
+    """Clusterings of X, one a seed."""
+    if sp.issparse(X) and X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]:
+        X = X.toarray()
+    X = with_short_indices(X)
+    runs = []
+    for seed in seeds:
+        model = KMeans(
+            n_clusters, init=protocol.kmeans_init, n_init=protocol.n_init, random_state=seed
+        )
+        with warnings.catch_warnings():
+            # Fewer distinct samples than clusters: then there are fewer clusters.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            runs.append(model.fit_predict(X))
+    return runs
+
+
+def clustering_values(
+    X: Matrix,
+    y: IntArray | None,
+    n_clusters: int,
+    protocol: Protocol,
+    seeds: range,
+    reference: IntArray | None,
+) -> dict[str, list[float]]:
+    """Every measure of every clusterer, one value a seed.
+
+    Parameters
+    ----------
+    X : matrix of shape (n_samples, n_selected)
+    y : ndarray or None
+        Labels to judge by; None leaves only the agreement.
+    n_clusters : int
+    protocol : Protocol
+    seeds : range
+        One clustering each.
+    reference : ndarray or None
+        A clustering of all columns; the agreement of K-means with it is measured too.
+
+    Returns
+    -------
+    dict of str to list of float
+        "kmeans_acc", "kmeans_nmi", ..., "ncut_acc", ..., "agreement".
+
+    Notes
+    -----
+    O(n·k·c) an iteration of K-means with k columns; the graph of a normalised cut is made once.
+    """
+    values: dict[str, list[float]] = {}
+    for clusterer in protocol.clusterers:
+        table = X
+        if clusterer == "ncut":
+            table = _cut_embedding(X, n_clusters)
+        for labels in repeated_kmeans(table, n_clusters, protocol, seeds):
+            if y is not None:
+                for name, score in clustering_scores(y, labels).items():
+                    values.setdefault(f"{clusterer}_{name}", []).append(score)
+            if reference is not None and clusterer == protocol.clusterers[0]:
+                agreement = normalized_mutual_information(reference, labels)
+                values.setdefault("agreement", []).append(agreement)
+    return values
+
+
+def _cut_embedding(X: Matrix, n_clusters: int) -> Matrix:
+    n_neighbors = min(N_NEIGHBORS, X.shape[0] - 1)
+    return spectral_embedding(neighbor_graph(X, n_neighbors), max(1, n_clusters - 1))[1]
+
+
+def classification_values(X: Matrix, y: IntArray, protocol: Protocol) -> dict[str, list[float]]:
+    """The accuracy of every classifier in each fold. The folds are the same for every selection."""
+    if not protocol.classifiers:
+        return {}
+    smallest = int(np.bincount(y).min())
+    if smallest < 2:
+        raise ValueError("a class has a single sample: it cannot be both learned and predicted.")
+    folds = StratifiedKFold(
+        min(protocol.n_folds, smallest), shuffle=True, random_state=protocol.seed
+    )
+    models: dict[str, Any] = {
+        "1nn": KNeighborsClassifier(1),
+        "5nn": KNeighborsClassifier(5),
+        "svm": LinearSVC(dual="auto", max_iter=5000, random_state=protocol.seed),
+    }
+    X = with_short_indices(X)
+    values: dict[str, list[float]] = {}
+    for name in protocol.classifiers:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the last iterate is judged
+            accuracies = cross_val_score(models[name], X, y, cv=folds)
+        values[name] = [float(value) for value in accuracies]
+    return values

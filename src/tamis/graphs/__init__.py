@@ -1,0 +1,58 @@
+"""Sample graphs, always sparse: neighbours, weights, Laplacians, spectral embedding.
+
+Compute a graph once and pass it to any graph method as ``affinity=``:
+
+>>> from sklearn.datasets import load_iris
+>>> from tamis import SPEC, LaplacianScore
+>>> from tamis.graphs import neighbor_graph
+>>> X = load_iris().data
+>>> affinity = neighbor_graph(X, n_neighbors=5)
+>>> LaplacianScore(affinity=affinity).fit(X).ranking_
+array([3, 4, 1, 2])
+>>> SPEC(affinity=affinity, style=3).fit(X).ranking_
+array([3, 4, 2, 1])
+"""
+
+from tamis.graphs._cache import shared_neighbors
+from tamis.graphs._laplacians import (
+    degrees,
+    dirichlet_energies,
+    feature_roughness,
+    laplacian,
+    n_components,
+    normalized_laplacian,
+)
+from tamis.graphs._local_geometry import (
+    lle_laplacian,
+    lle_weights,
+    local_gram,
+    local_sets,
+    neighborhood_blocks,
+)
+from tamis.graphs._neighbors import Neighbors, nearest_neighbors
+from tamis.graphs._spectral import laplacian_eigenvectors, spectral_embedding
+from tamis.graphs._weights import Symmetry, Weights, check_affinity, neighbor_graph, symmetrize
+
+__all__ = [
+    "Neighbors",
+    "Symmetry",
+    "Weights",
+    "check_affinity",
+    "degrees",
+    "dirichlet_energies",
+    "feature_roughness",
+    "laplacian",
+    "laplacian_eigenvectors",
+    "lle_laplacian",
+    "lle_weights",
+    "local_gram",
+    "local_sets",
+    "n_components",
+    "nearest_neighbors",
+    "neighbor_graph",
+    "neighborhood_blocks",
+    "normalized_laplacian",
+    "shared_neighbors",
+    "spectral_embedding",
+    "symmetrize",
+]

@@ -1,0 +1,41 @@
+"""What speaks for a selection, as numbers: plots and the report draw it.
+
+:func:`read_selection` pairs a fitted selector with its table, :func:`knee` finds where the scores
+bend, :func:`measure_loss` compares the selection with random subsets of its size,
+:func:`measure_groups` sees whether its groups repeat in other rows, :func:`measure_redundancy`
+correlates its columns, :func:`subsample_selections` refits on parts of the rows, and
+:func:`planar_views` and :func:`find_groups` make the picture of the samples.
+"""
+
+from tamis.inspection._curve import knee, knee_of
+from tamis.inspection._group_evidence import Compared, GroupEvidence, measure_groups
+from tamis.inspection._groups import Groups, find_groups
+from tamis.inspection._loss import Loss, Measure, measure_loss
+from tamis.inspection._redundancy import Redundancy, measure_redundancy
+from tamis.inspection._sample import Sample, draw_sample
+from tamis.inspection._selection import Selection, read_selection
+from tamis.inspection._stability import Stability, subsample_selections
+from tamis.inspection._views import View, planar_views
+
+__all__ = [
+    "Compared",
+    "GroupEvidence",
+    "Groups",
+    "Loss",
+    "Measure",
+    "Redundancy",
+    "Sample",
+    "Selection",
+    "Stability",
+    "View",
+    "draw_sample",
+    "find_groups",
+    "knee",
+    "knee_of",
+    "measure_groups",
+    "measure_loss",
+    "measure_redundancy",
+    "planar_views",
+    "read_selection",
+    "subsample_selections",
+]

@@ -1,0 +1,195 @@
+"""Running an experiment: what is at hand is swept, and everything that comes of it is written."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+
+from tamis import datasets
+from tamis.evaluation.preparation import differences
+from tamis.evaluation.results import Results
+from tamis.evaluation.sweep import sweep
+from tamis.reproduction.document import Document
+from tamis.reproduction.experiment import Experiment, Outcome
+from tamis.reproduction.figures import require_matplotlib
+from tamis.utils.files import write_atomically
+
+__all__ = ["find", "names", "run"]
+
+# Modules by experiment. They are imported when asked for: an experiment brings its methods along.
+_MODULES: Mapping[str, str] = MappingProxyType(
+    {
+        "udfs": "tamis.reproduction.papers.udfs",
+        "jelsr": "tamis.reproduction.papers.jelsr",
+        "jdlufs": "tamis.reproduction.papers.jdlufs",
+        "track": "tamis.reproduction.papers.track",
+        "m3fs": "tamis.reproduction.papers.m3fs",
+        "leaderboard": "tamis.reproduction.leaderboard",
+    }
+)
+
+
+def names() -> tuple[str, ...]:
+    """The experiments there are."""
+    return tuple(_MODULES)
+
+
+def find(name: str) -> Experiment:
+    """The experiment of that name; an error lists the names there are.
+
+    >>> find("udfs").sets
+    ('umist', 'feret', 'yaleb', 'humanid', 'isolet', 'usps')
+    """
+    if name not in _MODULES:
+        near = difflib.get_close_matches(name, _MODULES, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(
+            f"There is no experiment {name!r}{hint}; the experiments are {', '.join(_MODULES)}."
+        )
+    experiment: Experiment = import_module(_MODULES[name]).EXPERIMENT
+    return experiment
+
+
+def run(
+    name: str | Experiment,
+    *,
+    output: Path,
+    quick: bool = False,
+    sets: Sequence[str] | None = None,
+    n_jobs: int = 1,
+    seed: int = 0,
+    fresh: bool = False,
+    progress: bool = True,
+) -> Outcome:
+    """Run an experiment on the sets at hand, or finish it.
+
+    Raw results are appended to ``output/NAME/results.jsonl`` as they come (the quick version has
+    ``output/NAME-quick``): a run that was stopped goes on where it was. Tables and figures are made
+    anew of them every time.
+
+    Parameters
+    ----------
+    name : str or Experiment
+        One of :func:`names`, or an experiment of your own.
+    output : Path
+        The folder for the results of all experiments.
+    quick : bool, default=False
+        Fewer sets, repeats and numbers of features.
+    sets : sequence of str or None, default=None
+        Only these sets of the experiment.
+    n_jobs : int, default=1
+        Processes; -1 takes all cores. The results are the same for any number.
+    seed : int, default=0
+        Every random choice starts from it.
+    fresh : bool, default=False
+        Whether to discard raw results of an earlier run.
+    progress : bool, default=True
+        Whether to show progress, on a terminal.
+
+    Returns
+    -------
+    Outcome
+        Tables with a verdict for every cell, and the files written: ``NAME.md``, ``NAME.json``,
+        figures and raw results.
+    """
+    experiment = find(name) if isinstance(name, str) else name
+    require_matplotlib()  # before hours of work, not after
+    protocol = replace(experiment.quick_protocol if quick else experiment.protocol, seed=seed)
+    wanted = _wanted(experiment, quick, sets)
+    available = set(datasets.available())
+    at_hand = [dataset for dataset in wanted if dataset in available]
+
+    folder = Path(output) / (f"{experiment.name}-quick" if quick else experiment.name)
+    raw = folder / "results.jsonl"
+    results = sweep(
+        experiment.tasks(at_hand, protocol),
+        raw,
+        header={"experiment": experiment.name, **protocol.as_dict()},
+        n_jobs=n_jobs,
+        progress=progress,
+        time_limit=experiment.time_limit,
+        fresh=fresh,
+    )
+    failed, finished = (_labels(results, error) for error in (True, False))
+    tables = [
+        table.with_failures(failed, finished).restricted(wanted)
+        for table in experiment.tables(results)
+    ]
+    document = Document(
+        experiment=experiment,
+        quick=quick,
+        protocol=protocol,
+        tables=tuple(table for table in tables if table is not None),
+        figures=tuple(experiment.figures(results, folder)),
+        at_hand=tuple(at_hand),
+        absent={dataset: _advice(dataset) for dataset in wanted if dataset not in available},
+        differing=differences(at_hand),
+        failures=tuple(
+            (dict(record.key), record.error)
+            for record in results.records
+            if record.error and not record.too_long
+        ),
+        too_long=tuple(
+            (dict(record.key), record.error) for record in results.records if record.too_long
+        ),
+        made_with=tuple(results.made_with),
+    )
+    markdown, data = document.markdown(), document.data()
+    printed = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    files = {
+        folder / f"{experiment.name}.md": markdown,
+        folder / f"{experiment.name}.json": printed,
+    }
+    for path, contents in files.items():
+        write_atomically(path, contents)
+    return Outcome(
+        name=experiment.name,
+        text=document.text(),
+        markdown=markdown,
+        data=data,
+        files=(*files, *document.figures, raw),
+        verdicts=document.verdicts,
+        tables=document.tables,
+    )
+
+
+def _wanted(experiment: Experiment, quick: bool, sets: Sequence[str] | None) -> tuple[str, ...]:
+    """The sets to run, in the experiment's order."""
+    if sets is None:
+        return experiment.quick_sets if quick else experiment.sets
+    chosen = {datasets.entry(dataset).name for dataset in sets}
+    strangers = sorted(chosen.difference(experiment.sets))
+    if strangers or not chosen:
+        problem = f"{strangers[0]} is no set" if strangers else "no set is named"
+        raise ValueError(
+            f"{experiment.name}: {problem} of this experiment; its sets are "
+            f"{', '.join(experiment.sets)}."
+        )
+    return tuple(dataset for dataset in experiment.sets if dataset in chosen)
+
+
+def _labels(results: Results, error: bool) -> dict[str, set[str]]:
+    """Labels by set: of runs that failed, or of those that did not."""
+    found: dict[str, set[str]] = {}
+    for record in results.records:
+        if (record.error is not None) == error and "set" in record.key:
+            found.setdefault(record.key["set"], set()).add(str(record.key.get("label")))
+    return found
+
+
+def _advice(dataset: str) -> str:
+    """How to come by a set that is not at hand."""
+    entry = datasets.entry(dataset)
+    if entry.recipe is not None:
+        return f"made of {entry.recipe.base}: {_advice(entry.recipe.base)}"
+    stem = entry.files[0] if entry.files else entry.name
+    fetched = f", or let tamis.datasets.load({entry.name!r}) fetch it" if entry.download else ""
+    return (
+        f"{entry.n_samples} × {entry.n_features}, {entry.n_classes} classes; put {stem}.npz "
+        f"(or .mat, .csv) into the folder that TAMIS_DATA names{fetched}. Source: {entry.source}"
+    )

@@ -1,0 +1,165 @@
+"""Statistics of columns, dense or sparse, in float64 and without copying the whole table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
+from tamis.utils.blocks import row_blocks
+
+# Values that lie within as many units in the last place differ by rounding alone.
+ROUNDING_STEPS = 16
+
+
+def varying_columns(X: Matrix, constant: BoolArray) -> Matrix:
+    """The columns that are not constant, in float64; X itself where it is that already."""
+    return (X[:, ~constant] if constant.any() else X).astype(np.float64, copy=False)
+
+
+def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
+    """Smallest and largest value of each column; NaN where a column holds a NaN. O(nd)."""
+    if sp.issparse(X):
+        return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    return X.min(axis=0), X.max(axis=0)
+
+
+def columns_of_rounding(
+    X: Matrix,
+    lowest: FloatArray,
+    highest: FloatArray,
+    *,
+    precision: Any = None,
+    own_scale: bool = False,
+) -> IntArray:
+    """The columns that are not constant, but whose values differ by rounding alone.
+
+    Such columns come of arithmetic: shares that sum to 1 ± 1e-16, a constant that was centred. A
+    column is one if
+
+    - its range is at most :data:`ROUNDING_STEPS` units in the last place, of its own largest value
+      or of that of the median column (a centred column has lost its own), and
+    - it has at most twice as many different values, as rounding makes no more, and
+    - they are not all whole numbers that the type holds exactly, such as a flag of 0 and 1.
+
+    So a measured column in tiny units, 1e-12 beside others of 1e6, is none. O(nd), or O(nnz) for
+    sparse `X`.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+        Of floats.
+    lowest, highest : ndarray of shape (n_features,)
+        As :func:`extent` returns them.
+    precision : dtype, optional
+        The floating type to which the values were rounded; by default that of `X`.
+    own_scale : bool, default=False
+        Whether each column has a unit of its own, so that the others' values say nothing of it.
+
+    Returns
+    -------
+    ndarray of int
+        Ascending.
+    """
+    precision = X.dtype if precision is None else precision
+    lowest, highest = lowest.astype(np.float64), highest.astype(np.float64)
+    largest = np.maximum(np.abs(lowest), np.abs(highest))
+    varying = lowest < highest
+    if not varying.any():
+        return np.empty(0, dtype=np.intp)
+    size = largest if own_scale else np.maximum(largest, np.median(largest[varying]))
+    eps = float(np.finfo(precision).eps)
+    with np.errstate(over="ignore"):  # an infinite range is a wide one
+        narrow = np.flatnonzero(varying & (highest - lowest <= ROUNDING_STEPS * eps * size))
+    return narrow[[_is_rounding(X[:, [j]], eps) for j in narrow]] if len(narrow) else narrow
+
+
+def _is_rounding(column: Matrix, eps: float) -> bool:
+    """Whether the values of a narrow column are few, and not all whole numbers held exactly."""
+    values = np.unique(column.toarray() if sp.issparse(column) else column)
+    exact = (values == np.rint(values)) & (np.abs(values) <= 2 / eps)
+    return len(values) <= 2 * ROUNDING_STEPS and not exact.all()
+
+
+def columns_not_finite(X: Matrix) -> tuple[IntArray, int]:
+    """The columns that hold NaN or infinite values, and how many rows hold such values.
+
+    Dense tables are looked at block by block. O(nd), or O(nnz) for sparse `X`.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+
+    Returns
+    -------
+    columns : ndarray of int
+        Ascending.
+    n_rows : int
+    """
+    affected = np.zeros(X.shape[1], dtype=bool)
+    n_rows = 0
+    if X.dtype.kind != "f":
+        pass
+    elif sp.issparse(X):
+        bad = np.flatnonzero(~np.isfinite(X.data))
+        affected[X.indices[bad]] = True
+        n_rows = np.unique(np.searchsorted(X.indptr, bad, side="right")).size
+    else:
+        for rows in row_blocks(*X.shape):
+            bad = ~np.isfinite(X[rows])
+            if bad.any():
+                affected |= bad.any(axis=0)
+                n_rows += int(np.count_nonzero(bad.any(axis=1)))
+    return np.flatnonzero(affected), n_rows
+
+
+def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weighted mean and weighted sum of squared deviations from it, for each column.
+
+    Two passes, so that a large common offset costs no precision. O(nd), or O(nnz) for sparse `X`.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+    weights : ndarray of shape (n_samples,)
+        Non-negative sample weights that are not all zero.
+
+    Returns
+    -------
+    mean, scatter : ndarray of shape (n_features,)
+    """
+    n_features = X.shape[1]
+    total = weights.sum()
+    if sp.issparse(X):
+        row_weights = np.repeat(weights, np.diff(X.indptr))
+
+        def column_sums(values: FloatArray) -> FloatArray:
+            return np.bincount(X.indices, values, minlength=n_features)
+
+        # The zeros that are not stored deviate from the mean by the mean itself. Where none is
+        # missing, the difference of the two sums would be rounding, times a large mean.
+        n_stored = np.bincount(X.indices, minlength=n_features)
+        missing = np.where(n_stored < X.shape[0], total - column_sums(row_weights), 0).clip(min=0)
+        mean = column_sums(row_weights * X.data) / total
+        deviations = X.data - mean[X.indices]
+        sums = column_sums(row_weights * deviations) - missing * mean
+        scatter = column_sums(row_weights * deviations**2) + missing * mean**2
+    else:
+        mean, sums, scatter = np.zeros(n_features), np.zeros(n_features), np.zeros(n_features)
+        blocks = list(row_blocks(*X.shape))
+        for rows in blocks:
+            mean += weights[rows] @ X[rows].astype(np.float64, copy=False)
+        mean /= total
+        for rows in blocks:
+            deviations = X[rows] - mean
+            sums += weights[rows] @ deviations
+            scatter += weights[rows] @ deviations**2
+    # The deviations sum to zero but for the rounding of the mean, which is taken out of both.
+    return mean + sums / total, (scatter - sums**2 / total).clip(min=0)
+
+
+def variances(X: Matrix) -> FloatArray:
+    """Population variance of each column. O(nd), or O(nnz) for sparse `X`."""
+    return weighted_moments(X, np.ones(X.shape[0]))[1] / X.shape[0]
