@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -31,18 +32,21 @@ from tamis.selectors.udfs import UDFS
 from tamis.selectors.variance import MaxVariance
 
 __all__ = [
+    "DEFAULT_METHOD",
+    "DEFAULT_METHOD_REASON",
     "METHODS",
-    "RECOMMENDED",
-    "RECOMMENDED_BECAUSE",
+    "RANDOM_BASELINE",
     "Method",
     "get",
     "make",
     "method_of",
 ]
 
+# What every comparison is made against besides all features.
+RANDOM_BASELINE = "random_subset"
 # What is used where no method is named.
-RECOMMENDED = "mrsf"
-RECOMMENDED_BECAUSE = (
+DEFAULT_METHOD = "mrsf"
+DEFAULT_METHOD_REASON = (
     "it keeps few columns that together rebuild the shape of the data, and has the best mean rank "
     "on the leaderboard of all methods (docs/results)"
 )
@@ -61,7 +65,7 @@ class Method:
     family : str
         What kind of method it is: "baseline", "score" (one feature at a time), "spectral",
         "discriminant" (clusters, and a projection that tells them apart), "mixture", "margin" or
-        "factorisation".
+        "factorization".
     prefers : str
         The columns it keeps, in a few words.
     cost : str
@@ -76,6 +80,8 @@ class Method:
     scaling : {"standard", "none"}
         How the columns of an unknown table are best brought to one scale before: to mean 0 and
         variance 1, or not at all.
+    cluster_parameter : str or None
+        The parameter that holds the number of clusters, under whatever name; None has none.
     """
 
     name: str
@@ -87,6 +93,11 @@ class Method:
     tune: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     expected_failed_checks: Mapping[str, str] = field(default_factory=dict)
     scaling: Literal["standard", "none"] = "standard"
+    cluster_parameter: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.cluster_parameter is None and "n_clusters" in signature(self.selector).parameters:
+            object.__setattr__(self, "cluster_parameter", "n_clusters")
 
 
 _NOT_CENTRED = "the features enter uncentred, so that their zero matters"
@@ -183,6 +194,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(n²d) for the neighbours, O(nd·min(n, d)) an iteration",
                 reference="Hou, Nie, Yi, Wu, IJCAI 2011",
                 tune={"alpha": (1e-3, 0.1, 1.0, 10.0), "beta": (1e-3, 0.1, 1.0, 10.0)},
+                cluster_parameter="n_components",  # of its embedding: the paper sets it to c
             ),
             Method(
                 "track",
@@ -226,7 +238,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "jdlufs",
                 JDLUFS,
-                family="factorisation",
+                family="factorization",
                 prefers="columns that rebuild cluster labels learned with a shared dictionary",
                 cost="O(n²d) for the neighbours, O(nm² + ndm + nd·min(n, d)) an iteration, m atoms",
                 reference="Fan, Dai, Zhang, Liu, poster 2019",
@@ -236,8 +248,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "rufs",
                 RUFS,
-                family="factorisation",
-                prefers="columns that rebuild the labels of a robust non-negative factorisation",
+                family="factorization",
+                prefers="columns that rebuild the labels of a robust non-negative factorization",
                 cost="O(n²d) for the neighbours, O(ndc + nd·min(n, d)) an iteration",
                 reference="Qian, Zhai, IJCAI 2013",
                 tune={"beta": (0.1, 1.0, 10.0), "nu": (0.1, 1.0, 10.0), "n_clusters": (5, 10)},
@@ -249,8 +261,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "eufs",
                 EUFS,
-                family="factorisation",
-                prefers="columns that a robust factorisation into clusters cannot do without",
+                family="factorization",
+                prefers="columns that a robust factorization into clusters cannot do without",
                 cost="O(n²d) for the neighbours, O(ndc) an iteration",
                 reference="Wang, Tang, Liu, AAAI 2015",
                 tune={"alpha": (0.03, 0.1, 0.3), "beta": (0.1, 1.0, 10.0), "n_clusters": (5, 10)},
@@ -259,7 +271,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "cufs",
                 CUFS,
-                family="factorisation",
+                family="factorization",
                 prefers="columns from which a linear map tells the codes of a dictionary",
                 cost="O(nm² + ndm + nd·min(n, d)) an iteration, m atoms",
                 reference="Zhu, Hu, Zhang, Zuo, AAAI 2016",

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tamis import MRSF, LaplacianScore
-from tamis.cli._comparison import MEASURES
+from tamis.cli._comparison_screen import MEASURES
+from tamis.evaluation import runs
 from tamis.metrics import jaccard, redundancy
 
 QUICK = ("-m", "mrsf,laplacian_score", "--repeats", 3, "-k", 4)
@@ -296,17 +297,15 @@ def test_another_time_limit_is_another_try(run, blobs_csv, monkeypatch, tmp_path
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a clock of processor time")
 def test_judging_does_not_count_for_the_time_limit(run, blobs_csv, monkeypatch):
-    from tamis.cli._comparison import Judge
+    score = runs.label_free_scores
 
-    measure = Judge.measure
-
-    def slow_measure(self, chosen, seeds):
+    def slow_score(*arguments):
         end = time.process_time() + 0.5
         while time.process_time() < end:
             pass
-        return measure(self, chosen, seeds)
+        return score(*arguments)
 
-    monkeypatch.setattr(Judge, "measure", slow_measure)
+    monkeypatch.setattr(runs, "label_free_scores", slow_score)
     result = run(
         "compare",
         blobs_csv,

@@ -10,7 +10,7 @@ import typer
 from tamis import __version__, datasets, reproduction
 from tamis.cli import app
 from tamis.cli._completion import table_names
-from tamis.registry import METHODS, RECOMMENDED
+from tamis.registry import DEFAULT_METHOD, METHODS
 
 COMMANDS = ("select", "compare", "bench", "methods", "datasets")
 
@@ -20,7 +20,7 @@ def test_every_method_is_listed(run):
     assert result.exit_code == 0
     first_words = [line.split(" ")[0] for line in result.stdout.splitlines() if line]
     assert first_words[1 : len(METHODS) + 1] == list(METHODS)
-    assert f"uses {RECOMMENDED}: " in result.stdout
+    assert f"uses {DEFAULT_METHOD}: " in result.stdout
     assert all(line == line.rstrip() for line in result.stdout.splitlines())
 
 
@@ -36,7 +36,7 @@ def test_a_method_in_detail(run, name):
     for parameter, entry in found["parameters"].items():
         assert entry["default"] == method.selector().get_params()[parameter]
         assert parameter in text
-    assert found["recommended"] == (name == RECOMMENDED)
+    assert found["recommended"] == (name == DEFAULT_METHOD)
 
 
 def test_parameters_are_explained(run):

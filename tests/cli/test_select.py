@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 
 from tamis import MRSF, UDFS, LaplacianScore, MaxVariance, RandomSubset, io
-from tamis.registry import RECOMMENDED, RECOMMENDED_BECAUSE
+from tamis.registry import DEFAULT_METHOD, DEFAULT_METHOD_REASON
 
 
 def kept_columns(result):
@@ -39,7 +39,7 @@ def test_the_default_is_the_recommended_method_on_standardised_columns(run, wine
     assert result.stderr == ""
     assert "178 samples × 13 columns; labels set aside." in result.stdout
     assert "Columns standardised" in result.stdout
-    assert f"Method: {RECOMMENDED}, {RECOMMENDED_BECAUSE}." in result.stdout
+    assert f"Method: {DEFAULT_METHOD}, {DEFAULT_METHOD_REASON}." in result.stdout
     rows = re.findall(r"^ +\d+ +\d+  (\S+) +\S+$", result.stdout, re.MULTILINE)
     assert rows == best(MRSF(5), standardised(wine.drop(columns="cultivar")))
 

@@ -10,9 +10,9 @@ from sklearn.feature_selection import SelectorMixin, SequentialFeatureSelector, 
 from sklearn.preprocessing import StandardScaler
 
 from tamis import LaplacianScore, MaxVariance, Selector
+from tamis.datasets import Dataset
 from tamis.evaluation import (
     Candidate,
-    OwnTable,
     Protocol,
     SweepError,
     evaluate,
@@ -26,12 +26,12 @@ from tamis.preprocessing import scaled
 N_INFORMATIVE = 5
 
 
-def planted(n_samples: int = 150, n_noise: int = 45) -> OwnTable:
+def planted(n_samples: int = 150, n_noise: int = 45) -> Dataset:
     """Three clusters in five columns, in the midst of noise."""
     rng = np.random.default_rng(0)
     informative, y = make_blobs(n_samples, N_INFORMATIVE, centers=3, cluster_std=2, random_state=0)
     X = np.hstack([informative, 3 * rng.standard_normal((n_samples, n_noise))])
-    return OwnTable("planted", X, y)
+    return Dataset("planted", X, y)
 
 
 class Oracle(Selector):
@@ -148,7 +148,7 @@ def test_oracle_and_agreement_choose_settings():
 
 def test_a_table_without_labels_is_judged_by_agreement():
     data = planted()
-    unlabelled = OwnTable("mine", data.X, n_clusters=3)
+    unlabelled = Dataset("mine", data.X, n_clusters=3)
     results = evaluate([unlabelled], [Candidate("LS", "laplacian_score")], Protocol(n_repeats=3))
     assert {row["measure"] for r in results.records for row in r.rows} == {"agreement"}
 
@@ -197,7 +197,7 @@ def test_sparse_tables_are_judged_whatever_their_indices():
     for kind in (np.int32, np.int64):
         X.indices, X.indptr = X.indices.astype(kind), X.indptr.astype(kind)
         protocol = Protocol(n_features=(20,), n_repeats=2, classifiers=("1nn", "svm"))
-        results = evaluate([OwnTable("s", X, np.arange(60) % 3)], [Candidate("MV", "max_variance")],
+        results = evaluate([Dataset("s", X, np.arange(60) % 3)], [Candidate("MV", "max_variance")],
                            protocol)  # fmt: skip
         assert all(record.error is None for record in results.records)
 
@@ -222,7 +222,7 @@ def test_another_table_or_another_default_is_not_mistaken_for_the_old_one(tmp_pa
         return results.estimate("planted", "O", "kmeans_acc").mean
 
     path = tmp_path / "r.jsonl"
-    for table in (clear, OwnTable("planted", noise, clear.y), clear):
+    for table in (clear, Dataset("planted", noise, clear.y), clear):
         assert accuracy(table, path=path) == accuracy(table)
     assert accuracy(clear, informative=7, path=path) == accuracy(clear, informative=7)
 
@@ -379,7 +379,7 @@ def test_figures_of_the_udfs_paper(benchmark_set, name, everything, variance):
     """All features and max variance, mean and sd as printed in its Table 2, within two sd."""
     X, y = benchmark_set({"isolet": "Isolet", "umist": "UMIST", "usps": "USPS"}[name])
     protocol = Protocol(scaling="unit", n_features=(50, 100, 150, 200, 250, 300), tuning="oracle")
-    results = evaluate([OwnTable(name, X, y)], [Candidate("MV", "max_variance")], protocol)
+    results = evaluate([Dataset(name, X, y)], [Candidate("MV", "max_variance")], protocol)
     for label, (mean, sd) in (("All features", everything), ("MV", variance)):
         ours = 100 * results.estimate(name, label, "kmeans_acc").mean
         assert abs(ours - mean) <= 2 * sd, (label, ours)

@@ -392,7 +392,7 @@ def test_dictionaries_have_the_size_that_the_poster_names() -> None:
 
 
 def test_an_unknown_experiment_is_named_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match=r"'jelrs' \(did you mean 'jelsr'\?\); the experiments"):
+    with pytest.raises(ValueError, match=r"'jelrs' \(did you mean jelsr\?\); the experiments"):
         reproduction.find("jelrs")
 
 

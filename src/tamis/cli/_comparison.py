@@ -1,139 +1,153 @@
-"""What ``tamis compare`` measures of one method: a task of a sweep, and the table of all."""
+"""What ``tamis compare`` runs, and what the runs found: made of :mod:`tamis.evaluation`."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from tamis import registry
-from tamis._typing import IntArray, Matrix
-from tamis.base import Selector
-from tamis.cli._screen import one_line
-from tamis.evaluation.candidates import ALL_FEATURES, RANDOM
-from tamis.evaluation.protocol import Protocol
-from tamis.evaluation.results import Estimate, Record
-from tamis.evaluation.scoring import clustering_values
-from tamis.evaluation.seeds import seed_groups
-from tamis.evaluation.stopwatch import part
-from tamis.inspection import Loss, Selection, draw_sample, measure_loss
-from tamis.metrics import jaccard, redundancy
-from tamis.utils.columns import extent
+import tamis
+from tamis._typing import IntArray
+from tamis.cli._comparison_screen import MEASURES
+from tamis.cli._failures import CommandError
+from tamis.cli._preparation import Scale, scaling_words
+from tamis.cli._source import Source
+from tamis.datasets import Dataset
+from tamis.evaluation import (
+    ALL_FEATURES,
+    Candidate,
+    Estimate,
+    Protocol,
+    Record,
+    Task,
+    contents_name,
+    prepared,
+    selection_tasks,
+)
+from tamis.metrics import jaccard
+from tamis.preprocessing import Scaling, drawn_samples
+from tamis.registry import METHODS, RANDOM_BASELINE, Method
 
-__all__ = ["MEASURES", "Judge", "judge_method", "overlap", "summary"]
-
-# What is printed of each method, with its head. Those by labels come last.
-MEASURES = {
-    "redundancy": "redundancy",
-    "variance": "variance kept",
-    "noise": "noise level",
-    "reconstruction": "rebuilding error",
-    "neighbors": "neighbours kept",
-    "agreement": "agreement",
-    "kmeans_acc": "ACC",
-    "kmeans_nmi": "NMI",
-}
+__all__ = ["comparison", "plan"]
 
 
-@dataclass(frozen=True)
-class Judge:
-    """What every selection is judged by.
-
-    Attributes
-    ----------
-    X : matrix of shape (n_samples, n_features)
-        The table, scaled.
-    labels : ndarray or None
-        Codes of the classes; they judge, and no method sees them.
-    reference : ndarray
-        A clustering of all columns, which a selection should still show.
-    n_clusters : int
-    n_kept : int
-        Columns that each method keeps.
-    protocol : Protocol
-        Repeats, random subsets and the seed.
-    """
-
-    X: Matrix
-    labels: IntArray | None
-    reference: IntArray
-    n_clusters: int
-    n_kept: int
-    protocol: Protocol
-
-    def measure(self, chosen: IntArray, seeds: range) -> dict[str, list[float]]:
-        """Every measure of the chosen columns."""
-        table = self.X[:, np.sort(chosen)]
-        loss = self._loss(chosen)
-        return {
-            "redundancy": [redundancy(table)],
-            "variance": [loss.variance.selected],
-            "noise": [loss.noise],
-            "reconstruction": [loss.reconstruction.selected],
-            "neighbors": [loss.neighbors.selected],
-            **clustering_values(
-                table, self.labels, self.n_clusters, self.protocol, seeds, self.reference
-            ),
-        }
-
-    def _loss(self, chosen: IntArray) -> Loss:
-        """What the chosen columns lose, on rows that are the same for every choice."""
-        lowest, highest = extent(self.X)
-        names = np.arange(self.X.shape[1]).astype(str)
-        first = np.arange(self.n_kept)
-        selection = Selection(Selector(), self.X, names, first, lowest == highest)
-        sample = draw_sample(selection, np.random.RandomState(self.protocol.seed))
-        return measure_loss(replace(selection, kept=chosen), replace(sample, subsets=(chosen,)))
-
-
-def judge_method(
-    judge: Judge, X: Matrix, method: str, parameters: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Fit a method to X, and judge what it selects.
-
-    Returns
-    -------
-    list of dict
-        Rows of "n_features", "measure" and "values"; "selected" has the columns, the best first,
-        "warnings" what the method said.
-    """
-    n_features = X.shape[1] if method == ALL_FEATURES else judge.n_kept
-    values: dict[str, list[Any]] = {}
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        for columns, seeds in _selections(judge, X, method, parameters):
-            if method not in (ALL_FEATURES, RANDOM):
-                values["selected"] = [int(column) for column in columns]
-            for measure, some in judge.measure(columns, seeds).items():
-                values.setdefault(measure, []).extend(some)
-    texts = [one_line(str(w.message)) for w in said if issubclass(w.category, UserWarning)]
-    values["warnings"] = list(dict.fromkeys(texts))
-    return [
-        {"n_features": n_features, "measure": measure, "values": some}
-        for measure, some in values.items()
+def plan(
+    source: Source,
+    methods: Sequence[Method],
+    n_kept: int,
+    *,
+    scale: Scale,
+    clusters: int | None,
+    repeats: int,
+    max_rows: int,
+    seed: int,
+) -> tuple[list[Task], dict[str, Any], list[str]]:
+    """The runs, the header of their results, and in words what is done to the table."""
+    table = source.table
+    n_samples, n_columns = table.X.shape
+    rows = drawn_samples(n_samples, max_rows, seed)
+    scored_scale: Scaling = "standard" if scale == "auto" else scale
+    data = Dataset(
+        source.name,
+        table.X[rows],
+        _classes(source, rows),
+        feature_names=tuple(map(str, table.feature_names)),
+        n_clusters=clusters,
+    )
+    n_clusters = min(data.n_classes, data.X.shape[0] - 1) if clusters is None else clusters
+    if n_clusters > data.X.shape[0]:
+        raise CommandError(f"--clusters {n_clusters} is more than the {data.X.shape[0]} samples.")
+    data = replace(data, n_clusters=n_clusters)
+    protocol = Protocol(
+        scaling=scored_scale,
+        # A number of features is below that of all; the share of all is 1.
+        n_features=(n_kept if n_kept < n_columns else 1.0,),
+        n_repeats=repeats,
+        max_samples=max_rows,
+        seed=seed,
+    )
+    prepared(data, scored_scale, max_rows, seed)  # warns once of columns that cannot be scaled
+    candidates = [
+        Candidate(ALL_FEATURES, ALL_FEATURES),
+        _candidate(METHODS[RANDOM_BASELINE], clusters, scored_scale),
+        *(_candidate(m, clusters, m.scaling if scale == "auto" else scale) for m in methods),
     ]
+    header = {
+        "command": "compare",
+        "version": tamis.__version__,
+        "source": source.name,
+        "contents": contents_name(data),
+        "n_clusters": n_clusters,
+        "n_kept": n_kept,
+        "protocol": protocol.as_dict(),
+    }
+    words = []
+    if not isinstance(rows, slice):
+        words.append(
+            f"On {len(rows):,} of the {n_samples:,} rows, drawn at random; --max-rows sets another "
+            "number."
+        )
+    words.append(scaling_words(scored_scale, sp.issparse(data.X)))
+    return selection_tasks([data], candidates, protocol, details=True), header, words
 
 
-def _selections(
-    judge: Judge, X: Matrix, method: str, parameters: Mapping[str, Any]
-) -> Iterator[tuple[IntArray, range]]:
-    """Selections, each with the seeds of the clusterings that judge it: several random ones."""
-    for seeds, model_seed in seed_groups(method, judge.protocol):
-        if method == ALL_FEATURES:
-            yield np.arange(X.shape[1]), seeds
-            continue
-        model = registry.get(method).selector(judge.n_kept, **parameters)
-        if "random_state" in model.get_params():
-            model.set_params(random_state=model_seed)
-        with part("fit"):
-            model.fit(X)
-        yield np.argsort(model.ranking_)[: judge.n_kept], seeds
+def _candidate(method: Method, clusters: int | None, scaling: Scaling) -> Candidate:
+    """A method with its own defaults, but for the number of clusters if one is given."""
+    known = method.cluster_parameter
+    parameters = {known: clusters} if known and clusters is not None else {}
+    return Candidate(method.name, method.name, parameters, scaling=scaling)
 
 
-def summary(record: Record) -> dict[str, Any]:
+def _classes(source: Source, rows: IntArray | slice) -> IntArray | None:
+    """Codes of the classes, from 0."""
+    if source.table.labels is None:
+        return None
+    labels = source.table.labels[rows]
+    missing = sum(1 for label in labels if label is None or label != label or label == "")
+    if missing:
+        raise CommandError(
+            f"{source.name}: {missing} of {len(labels)} labels are missing; fill them in, or leave "
+            "out --labels."
+        )
+    found, codes = np.unique(labels.astype(str), return_inverse=True)
+    if len(found) < 2 or len(found) > len(labels) / 2:
+        raise CommandError(
+            f"{source.name}: the labels have {len(found)} different values in {len(labels)} rows; "
+            "name a column of classes with --labels, or none."
+        )
+    return codes
+
+
+def comparison(
+    source: Source,
+    records: Sequence[Record],
+    header: dict[str, Any],
+    complete: bool,
+    time_limit: float | None,
+) -> dict[str, Any]:
+    """Everything that is known of the methods, ready for JSON."""
+    lines = [_summary(record) for record in records]
+    names, shares = _overlap(lines)
+    return {
+        "source": source.name,
+        "n_samples": source.table.X.shape[0],
+        "n_columns": source.table.X.shape[1],
+        **{name: header[name] for name in ("n_kept", "n_clusters", "protocol")},
+        "time_limit": time_limit,
+        "complete": complete,
+        "methods": lines,
+        "overlap": {"methods": names, "jaccard": shares},
+        "column_names": {
+            str(column): str(source.table.feature_names[column])
+            for column in sorted({c for line in lines for c in line["selected"] or ()})
+        },
+    }
+
+
+def _summary(record: Record) -> dict[str, Any]:
     """A method's line: means and deviations of its measures, its time, its columns, its failure."""
     values = {row["measure"]: row["values"] for row in record.rows}
     figures: dict[str, Any] = {}
@@ -156,7 +170,7 @@ def summary(record: Record) -> dict[str, Any]:
     }
 
 
-def overlap(lines: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[float]]]:
+def _overlap(lines: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[float]]]:
     """The methods that have one selection, and the Jaccard index of each pair."""
     selections = {line["method"]: line["selected"] for line in lines if line["selected"]}
     return list(selections), [

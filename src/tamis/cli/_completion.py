@@ -76,9 +76,9 @@ def format_names(incomplete: str) -> list[str]:
 def parameter_settings(ctx: typer.Context, incomplete: str) -> list[str]:
     """Parameters of the method that is named, each with its default and values worth trying."""
     from tamis.cli.methods import parameters_of
-    from tamis.registry import METHODS, RECOMMENDED
+    from tamis.registry import DEFAULT_METHOD, METHODS
 
-    method = METHODS.get((ctx.params.get("method") or RECOMMENDED).lower().replace("-", "_"))
+    method = METHODS.get((ctx.params.get("method") or DEFAULT_METHOD).lower().replace("-", "_"))
     if method is None:
         return []
     return [

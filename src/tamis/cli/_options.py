@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,7 +22,6 @@ __all__ = [
     "MaxRows",
     "Number",
     "Seed",
-    "close_to",
     "number_to_keep",
     "read_number",
 ]
@@ -161,9 +159,3 @@ def number_to_keep(wanted: int | float | None, n_columns: int, source: str) -> t
     else:
         why = "a tenth of the columns"
     return number, f"{why}; -k sets another number"
-
-
-def close_to(name: str, names: Any) -> str:
-    """A hint for a name that does not exist: " (did you mean …?)", or nothing."""
-    near = difflib.get_close_matches(name, list(names), n=3)
-    return f" (did you mean {' or '.join(near)}?)" if near else ""

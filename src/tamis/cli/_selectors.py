@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli._failures import COMPUTATION, CommandError, reason
-from tamis.cli._options import close_to
 from tamis.cli.methods import NOT_PARAMETERS
+from tamis.utils.messages import did_you_mean
 
 if TYPE_CHECKING:
     from tamis._typing import Matrix
     from tamis.base import Selector
     from tamis.registry import Method
 
-__all__ = ["cluster_parameter", "fit", "make_selector", "read_parameters"]
+__all__ = ["fit", "make_selector", "read_parameters"]
 
 _WORDS = {"none": None, "true": True, "false": False}
 
@@ -37,29 +37,20 @@ def read_parameters(
             )
         if name not in known:
             raise CommandError(
-                f"{method.name} has no parameter {name!r}{close_to(name, known)}; "
+                f"{method.name} has no parameter {name!r}{did_you_mean(name, known)}; "
                 f"`tamis methods {method.name}` lists them."
             )
         if name in values:
             raise CommandError(f"--param sets {name} twice; set it once.")
         values[name] = _read_value(text)
     if clusters is not None:
-        name = cluster_parameter(method) or ""
+        name = method.cluster_parameter or ""
         if not name:
             raise CommandError(f"{method.name} knows no clusters; leave out --clusters.")
         if name in values:
             raise CommandError(f"--clusters and --param {name} set the same; leave one out.")
         values[name] = clusters
     return values
-
-
-def cluster_parameter(method: Method) -> str | None:
-    """The parameter that --clusters sets, if the method has one."""
-    known = inspect.signature(method.selector).parameters
-    if "n_clusters" in known:
-        return "n_clusters"
-    # JELSR calls the same number the components of its embedding; those of PCA are another thing.
-    return "n_components" if method.name == "jelsr" else None
 
 
 def _read_value(text: str) -> Any:

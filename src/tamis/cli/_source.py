@@ -155,7 +155,7 @@ def _registered(name: str) -> Table:
     except datasets.DatasetError as error:
         raise CommandError(command_words(error)) from None
     shape = data.image_shape
-    if shape is not None and data.entry.image_order == "F":
+    if shape is not None and data.entry is not None and data.entry.image_order == "F":
         shape = shape[::-1]  # read by rows, a picture that runs by columns lies on its side
     names = data.feature_names or [f"x{column}" for column in range(data.X.shape[1])]
     return Table(

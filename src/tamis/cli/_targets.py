@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
-import stat
-import tempfile
 from collections.abc import Callable, Container, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 from tamis.cli._failures import CommandError, reason
+from tamis.utils.files import replacing
 
 __all__ = ["check_folder", "check_report", "check_targets", "write_all"]
 
@@ -86,33 +85,17 @@ def write_all(writers: Mapping[Path, Callable[[Path], None]]) -> None:
 
     Whatever fails, the folders are left as they were.
     """
-    staged: dict[Path, Path] = {}
-    stages: list[Path] = []
-    target, path = Path(), Path()
+    target, beside = Path(), Path()
     try:
-        for target, write in writers.items():
-            real = Path(os.path.realpath(target))  # a link stays a link, its file is replaced
-            if real.exists() and not (real.is_file() or real.is_dir()):
-                path = target
-                write(path)  # a device, such as /dev/stdout, or a pipe
-                continue
-            stages.append(Path(tempfile.mkdtemp(prefix=".tamis-", dir=real.parent)))
-            path = staged[real] = stages[-1] / real.name
-            write(path)
-            if real.is_file():
-                path.chmod(stat.S_IMODE(real.stat().st_mode))
-        for target, path in staged.items():
-            if target.is_dir():
-                os.replace(target, path.parent / "replaced")  # a folder cannot be replaced by one
-            os.replace(path, target)
+        with ExitStack() as stack:
+            for target, write in writers.items():
+                beside = stack.enter_context(replacing(target))
+                write(beside)
     except OSError as error:
         raise CommandError(
             f"cannot write {target}: {reason(error)}; make room, or write elsewhere. Nothing was "
             "written."
         ) from error
     except ValueError as error:
-        text = reason(error).replace(str(path), str(target)).removesuffix(". Nothing was written")
+        text = reason(error).replace(str(beside), str(target)).removesuffix(". Nothing was written")
         raise CommandError(f"{text}. Nothing was written.") from error
-    finally:
-        for stage in stages:
-            shutil.rmtree(stage, ignore_errors=True)

@@ -11,8 +11,9 @@ import typer
 
 from tamis.cli._completion import dataset_list
 from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
-from tamis.cli._options import AsJson, Jobs, Seed, close_to
+from tamis.cli._options import AsJson, Jobs, Seed
 from tamis.cli._screen import one_line, print_aside, print_json, print_table, print_text, stdout
+from tamis.utils.messages import did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,7 +80,7 @@ def bench(
         return
     if name not in reproduction.names():
         raise CommandError(
-            f"there is no experiment {name!r}{close_to(name, reproduction.names())}; "
+            f"there is no experiment {name!r}{did_you_mean(name, reproduction.names())}; "
             "`tamis bench` lists them."
         )
     chosen = _known_sets(sets)

@@ -10,8 +10,9 @@ import typer
 
 from tamis.cli._completion import method_names
 from tamis.cli._failures import CommandError
-from tamis.cli._options import AsJson, close_to
+from tamis.cli._options import AsJson
 from tamis.cli._screen import one_line, print_json, print_table, print_text
+from tamis.utils.messages import did_you_mean
 
 if TYPE_CHECKING:
     from tamis.registry import Method
@@ -38,7 +39,7 @@ def methods(
       tamis methods udfs
       tamis methods --json
     """
-    from tamis.registry import METHODS, RECOMMENDED, RECOMMENDED_BECAUSE
+    from tamis.registry import DEFAULT_METHOD, DEFAULT_METHOD_REASON, METHODS
 
     if name is not None:
         _print_one(find_method(name), as_json)
@@ -52,7 +53,7 @@ def methods(
     )
     print_text("")
     print_text("n samples, d columns, k neighbours, c clusters. `tamis methods NAME` shows one.")
-    print_text(f"Unless told otherwise tamis uses {RECOMMENDED}: {RECOMMENDED_BECAUSE}.")
+    print_text(f"Unless told otherwise tamis uses {DEFAULT_METHOD}: {DEFAULT_METHOD_REASON}.")
 
 
 def find_method(name: str) -> Method:
@@ -62,13 +63,13 @@ def find_method(name: str) -> Method:
     found = METHODS.get(name.lower().replace("-", "_"))
     if found is None:
         raise CommandError(
-            f"there is no method {name!r}{close_to(name, METHODS)}; `tamis methods` lists them."
+            f"there is no method {name!r}{did_you_mean(name, METHODS)}; `tamis methods` lists them."
         )
     return found
 
 
 def _described(method: Method) -> dict[str, Any]:
-    from tamis.registry import RECOMMENDED
+    from tamis.registry import DEFAULT_METHOD
 
     return {
         "name": method.name,
@@ -78,7 +79,7 @@ def _described(method: Method) -> dict[str, Any]:
         "cost": method.cost,
         "reference": method.reference or None,
         "scaling": method.scaling,
-        "recommended": method.name == RECOMMENDED,
+        "recommended": method.name == DEFAULT_METHOD,
         "parameters": {
             name: {"default": default, "about": about, "try": method.tune.get(name)}
             for name, default, about in parameters_of(method)

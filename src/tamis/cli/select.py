@@ -150,11 +150,11 @@ def select(
       tamis select data.parquet -m udfs --param gamma=0.01 --ranking r.csv
       tamis select dataset:digits -k 20 --report report.html
     """
-    from tamis.registry import RECOMMENDED, RECOMMENDED_BECAUSE
+    from tamis.registry import DEFAULT_METHOD, DEFAULT_METHOD_REASON
 
     wanted = read_number(number)
-    chosen = find_method(method or RECOMMENDED)
-    why = "as asked for" if method else RECOMMENDED_BECAUSE
+    chosen = find_method(method or DEFAULT_METHOD)
+    why = "as asked for" if method else DEFAULT_METHOD_REASON
     parameters = read_parameters(chosen, param or [], clusters)
     model = make_selector(
         chosen, parameters, seed=seed, jobs=jobs, verbose=sys.stderr.isatty() and not as_json

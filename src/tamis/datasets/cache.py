@@ -17,10 +17,10 @@ import scipy.sparse as sp
 
 from tamis.datasets.records import DatasetError, Raw
 from tamis.utils.array_files import csr_parts
+from tamis.utils.files import WORK_PREFIX, replacing
 
 __all__ = ["WorkFolder", "cache_folder", "cached_file", "fetch", "store"]
 
-_WORK_PREFIX = ".download-"
 _ABANDONED_AFTER = 24 * 3600.0
 
 
@@ -47,7 +47,7 @@ class WorkFolder:
         try:
             cache.mkdir(parents=True, exist_ok=True)
             _remove_abandoned(cache)
-            self.path = Path(tempfile.mkdtemp(prefix=_WORK_PREFIX, dir=cache))
+            self.path = Path(tempfile.mkdtemp(prefix=WORK_PREFIX, dir=cache))
         except OSError as error:
             raise DatasetError(
                 f"Cannot write to the cache folder {cache} ({error.strerror}); set TAMIS_CACHE to "
@@ -61,7 +61,7 @@ class WorkFolder:
 
 def _remove_abandoned(cache: Path) -> None:
     oldest = time.time() - _ABANDONED_AFTER
-    for folder in cache.glob(f"{_WORK_PREFIX}*"):
+    for folder in cache.glob(f"{WORK_PREFIX}*"):
         with suppress(FileNotFoundError):  # another process may be clearing up as well
             if folder.stat().st_mtime < oldest:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -78,16 +78,13 @@ def fetch(addresses: Sequence[str], folder: Path) -> list[Path]:
     return paths
 
 
-def store(raw: Raw, name: str, work_folder: Path) -> Path:
+def store(raw: Raw, name: str) -> Path:
     """Write a set into the cache: whole, or not at all."""
     arrays = csr_parts(raw.X.tocsr()) if sp.issparse(raw.X) else {"X": raw.X}
-    beside, target = work_folder / f"{name}.npz", cached_file(name)
+    target = cached_file(name)
     try:
-        with open(beside, "wb") as file:
-            np.savez_compressed(file, y=raw.y, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
+        with replacing(target) as beside:
+            np.savez_compressed(beside, y=raw.y, **arrays)
     except OSError as error:
         raise DatasetError(
             f"Cannot write {target} ({error.strerror}); free some space, or set TAMIS_CACHE to "

@@ -257,7 +257,7 @@ def _fetch(known: Entry, download: bool) -> tuple[Raw, Copy]:
             copy = _verified(_copy(raw, known, None), f"what {known.source} sent")
         except DatasetError as error:
             raise DatasetError(f"{error} Nothing was kept; {supply}.") from error
-        cache.store(raw, known.name, work_folder)
+    cache.store(raw, known.name)
     return raw, copy
 
 

@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis._typing import FloatArray, IntArray, Matrix
+from tamis._typing import FloatArray, Matrix
+from tamis.datasets.checks import checked_labels, checked_table
 
 __all__ = [
     "Copy",
@@ -23,6 +24,9 @@ __all__ = [
     "Raw",
     "Recipe",
 ]
+
+#: Clusters to look for in a table without classes.
+N_CLUSTERS = 5
 
 Kind: TypeAlias = Literal["image", "text", "genes", "speech", "table"]
 
@@ -152,43 +156,65 @@ class Entry:
     note: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dataset:
-    """A loaded set.
+    """A table with, perhaps, the classes of its samples: a set of the registry, or your own.
 
     Attributes
     ----------
     name : str
-        Its name in the registry, or the file's for a set of your own.
-    X : ndarray or csr_array of shape (n_samples, n_features)
-        Values as float64.
-    y : ndarray of shape (n_samples,)
-        Classes coded 0, 1, … in the sorted order of the source's labels. For judging only.
-    entry : Entry
-        What the registry says of the set.
+        Its name in the registry, the file's, or one that you give.
+    X : {array-like, sparse, pandas or polars frame} of shape (n_samples, n_features)
+        Numbers, all finite; kept as an array, or as a sparse one. Registered sets have float64.
+    y : array-like of shape (n_samples,) or None
+        Classes, none of them missing; those of registered sets are coded 0, 1, … in the sorted
+        order of the source's labels. They serve evaluation only: no method sees them. Without
+        them selections are judged by their agreement with a clustering of all features.
+    entry : Entry or None
+        What the registry says of the set, if it is there.
     feature_names : tuple of str or None
         Names of the columns, where the source has any.
+    n_clusters : int or None
+        Clusters to look for. None looks for as many as there are classes, or for 5.
+
+    Examples
+    --------
+    >>> from tamis.datasets import Dataset
+    >>> Dataset("mine", [[1, 2], [3, 4], [5, 7]], ["a", "b", "b"]).n_classes
+    2
     """
 
     name: str
     X: Matrix
-    y: IntArray
-    entry: Entry
+    y: NDArray[Any] | None = None
+    entry: Entry | None = None
     feature_names: tuple[str, ...] | None = None
+    n_clusters: int | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            X, names = checked_table(self.X, self.feature_names)
+            y = None if self.y is None else checked_labels(self.y, X.shape[0])
+        except ValueError as error:
+            raise DatasetError(f"the table {self.name!r}: {error}") from None
+        for name, value in (("X", X), ("feature_names", names), ("y", y)):
+            object.__setattr__(self, name, value)
 
     @property
     def n_classes(self) -> int:
-        """Number of classes among the samples."""
-        return int(np.unique(self.y).size)
+        """Number of classes among the samples, or of clusters to look for."""
+        if self.n_clusters is not None:
+            return self.n_clusters
+        return N_CLUSTERS if self.y is None else len(np.unique(self.y))
 
     @property
     def image_shape(self) -> tuple[int, int] | None:
         """Height and width when the columns are pixels, else None."""
-        shape = self.entry.image_shape
+        shape = None if self.entry is None else self.entry.image_shape
         return shape if shape and shape[0] * shape[1] == self.X.shape[1] else None
 
     def image(self, values: FloatArray) -> FloatArray:
-        """One value a feature, laid out as an upright picture.
+        """One value per feature, laid out as an upright picture.
 
         ``values`` may be a sample or the scores of a selector.
 
@@ -198,6 +224,6 @@ class Dataset:
         (8, 8)
         """
         shape = self.image_shape
-        if shape is None:
+        if shape is None or self.entry is None:
             raise DatasetError(f"The columns of {self.name!r} are not the pixels of a picture.")
         return np.asarray(values).reshape(shape, order=self.entry.image_order)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -10,6 +9,7 @@ from tamis.datasets.catalogue import BUNDLED, DERIVED
 from tamis.datasets.catalogue_images import IMAGES
 from tamis.datasets.catalogue_tables import TABLES
 from tamis.datasets.records import DatasetError, Entry
+from tamis.utils.messages import close_names
 
 __all__ = ["ENTRIES", "entry", "find", "markdown", "names", "plain"]
 
@@ -40,10 +40,10 @@ def entry(name: str) -> Entry:
     """
     known = find(name)
     if known is None:
-        close = difflib.get_close_matches(plain(name), _BY_PLAIN_NAME, n=3)
+        near = close_names(name, ENTRIES, fold=plain)
         hint = (
-            f"did you mean {' or '.join(_BY_PLAIN_NAME[match].name for match in close)}?"
-            if close
+            f"did you mean {' or '.join(near)}?"
+            if near
             else "tamis.datasets.names() lists those there are."
         )
         raise DatasetError(f"There is no data set {name!r}; {hint}")

@@ -10,11 +10,11 @@ Random subsets 0.79
 MRSF           0.78
 """
 
-from tamis.evaluation.candidates import Candidate, with_baselines
-from tamis.evaluation.own_table import OwnTable
+from tamis.evaluation.candidates import ALL_FEATURES, RANDOM, Candidate, with_baselines
+from tamis.evaluation.preparation import contents_name, differences, prepared
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Estimate, Record, Results
-from tamis.evaluation.runs import evaluate, selection_tasks
+from tamis.evaluation.runs import evaluate, fit_and_score, selection_tasks
 from tamis.evaluation.statistics import (
     Comparison,
     Ranks,
@@ -26,21 +26,26 @@ from tamis.evaluation.statistics import (
 from tamis.evaluation.sweep import SweepError, Task, sweep
 
 __all__ = [
+    "ALL_FEATURES",
+    "RANDOM",
     "Candidate",
     "Comparison",
     "Estimate",
-    "OwnTable",
     "Protocol",
     "Ranks",
     "Record",
     "Results",
     "SweepError",
     "Task",
+    "contents_name",
     "critical_difference",
+    "differences",
     "evaluate",
     "fewest_pairs",
+    "fit_and_score",
     "mean_ranks",
     "paired_tests",
+    "prepared",
     "selection_tasks",
     "sweep",
     "with_baselines",

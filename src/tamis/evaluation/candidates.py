@@ -18,6 +18,7 @@ from tamis.evaluation.fingerprints import (
     json_value,
 )
 from tamis.preprocessing import Scaling
+from tamis.utils.messages import repeated
 
 __all__ = [
     "ALL_FEATURES",
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 ALL_FEATURES = "all_features"
-RANDOM = "random_subset"
+RANDOM = registry.RANDOM_BASELINE
 # What the two baselines are called in results, tables and figures.
 ALL_FEATURES_LABEL, RANDOM_LABEL = "All features", "Random subsets"
 # The value of a parameter that stands for the number of classes of the set.
@@ -136,8 +137,7 @@ def with_baselines(candidates: Sequence[Candidate]) -> list[Candidate]:
     methods = {candidate.method for candidate in candidates}
     baselines = [Candidate(ALL_FEATURES_LABEL, ALL_FEATURES), Candidate(RANDOM_LABEL, RANDOM)]
     everyone = [*(one for one in baselines if one.method not in methods), *candidates]
-    labels = [candidate.label for candidate in everyone]
-    twice = sorted({label for label in labels if labels.count(label) > 1})
+    twice = repeated(candidate.label for candidate in everyone)
     if twice:
         raise ValueError(f"two candidates have the label {twice[0]!r}; give each its own.")
     return everyone

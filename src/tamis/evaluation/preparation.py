@@ -16,7 +16,6 @@ from tamis import datasets
 from tamis._typing import IntArray, Matrix
 from tamis.clustering import normalized_cut
 from tamis.datasets.loading import Origin
-from tamis.evaluation.own_table import OwnTable
 from tamis.graphs import neighbor_graph
 from tamis.preprocessing import Scaling, drawn_samples, scaled
 from tamis.utils.fingerprint import fingerprint
@@ -24,7 +23,10 @@ from tamis.utils.fingerprint import fingerprint
 __all__ = ["Data", "contents_name", "differences", "prepared", "reference_clusters"]
 
 
-Data = str | datasets.Dataset | OwnTable
+Data = str | datasets.Dataset
+
+# Neighbours in the graph of a normalised cut.
+N_NEIGHBORS = 5
 
 
 def contents_name(data: Data) -> str:
@@ -47,8 +49,6 @@ def contents_name(data: Data) -> str:
                 stacklevel=2,
             )
         return copy.sha256
-    if isinstance(data, datasets.Dataset):
-        return f"{fingerprint(data.X)} {_label_name(data.y)}"
     return f"{fingerprint(data.X)} {_label_name(data.y)} {data.n_clusters}"
 
 
@@ -92,17 +92,26 @@ def _prepared_by_name(
 
 
 def _prepare(
-    data: datasets.Dataset | OwnTable, scaling: Scaling, max_samples: int | None, seed: int
+    data: datasets.Dataset, scaling: Scaling, max_samples: int | None, seed: int
 ) -> tuple[Matrix, IntArray | None]:
     rows = drawn_samples(data.X.shape[0], max_samples, seed)
     X = data.X if isinstance(rows, slice) else data.X[rows]
     y = None
     if data.y is not None:
         y = np.unique(data.y[rows], return_inverse=True)[1].ravel()
-    return scaled(X, scaling), y
+    return scaled(X, scaling, data.feature_names), y
+
+
+# The clusters that were found last: every run on a table is compared with the same.
+_last_reference: dict[tuple[str, int, int], IntArray] = {}
 
 
 def reference_clusters(X: Matrix, n_clusters: int, seed: int) -> IntArray:
     """A normalised cut of all columns, for selections to agree with when there are no labels."""
-    graph = neighbor_graph(X, min(5, X.shape[0] - 1))
-    return normalized_cut(graph, n_clusters, random_state=seed)
+    key = (fingerprint(X), n_clusters, seed)
+    if key not in _last_reference:
+        graph = neighbor_graph(X, min(N_NEIGHBORS, X.shape[0] - 1))
+        found = normalized_cut(graph, n_clusters, random_state=seed)
+        _last_reference.clear()
+        _last_reference[key] = found
+    return _last_reference[key]

@@ -1,17 +1,19 @@
-"""One run of a comparison: fit a selector once, judge every number of features."""
+"""One run of a comparison: fit a selector once, score every number of features."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tamis._typing import BoolArray, IntArray, Matrix
+from tamis._typing import IntArray, Matrix
 from tamis.base import Selector
-from tamis.evaluation.candidates import ALL_FEATURES, Candidate, with_baselines
+from tamis.evaluation.candidates import ALL_FEATURES, RANDOM, Candidate, with_baselines
+from tamis.evaluation.details import label_free_scores
 from tamis.evaluation.preparation import Data, contents_name, prepared, reference_clusters
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Results
@@ -19,12 +21,17 @@ from tamis.evaluation.scoring import classification_values, clustering_values
 from tamis.evaluation.seeds import seed_groups
 from tamis.evaluation.stopwatch import part
 from tamis.evaluation.sweep import Task, sweep
+from tamis.inspection import selected_columns
 
 __all__ = ["evaluate", "fit_and_score", "selection_tasks"]
 
 
 def selection_tasks(
-    sets: Sequence[Data], candidates: Sequence[Candidate], protocol: Protocol
+    sets: Sequence[Data],
+    candidates: Sequence[Candidate],
+    protocol: Protocol,
+    *,
+    details: bool = False,
 ) -> list[Task]:
     """A task for every set, candidate and setting of its parameters.
 
@@ -32,10 +39,13 @@ def selection_tasks(
 
     Parameters
     ----------
-    sets : sequence of str, Dataset or OwnTable
+    sets : sequence of str or Dataset
         Names of registered sets, or tables of your own.
     candidates : sequence of Candidate
     protocol : Protocol
+    details : bool, default=False
+        Whether each run also records which columns it selects, what they are worth without labels
+        and what the method warns of; see :func:`fit_and_score`.
 
     Returns
     -------
@@ -56,8 +66,9 @@ def selection_tasks(
                 "candidate": candidate,
                 "setting": setting,
                 "protocol": protocol,
+                "details": details,
             },
-            fingerprint=candidate.fingerprint(setting, name),
+            fingerprint=candidate.fingerprint(setting, name) + (" details" if details else ""),
         )
         for data, name in zip(sets, names, strict=True)
         for candidate in with_baselines(candidates)
@@ -80,7 +91,7 @@ def evaluate(
 
     Parameters
     ----------
-    sets : sequence of str, Dataset or OwnTable
+    sets : sequence of str or Dataset
     candidates : sequence of Candidate
         All features and random subsets join them.
     protocol : Protocol or None, default=None
@@ -118,45 +129,78 @@ def evaluate(
 
 
 def fit_and_score(
-    data: Data, candidate: Candidate, setting: Mapping[str, Any], protocol: Protocol
+    data: Data,
+    candidate: Candidate,
+    setting: Mapping[str, Any],
+    protocol: Protocol,
+    details: bool = False,
 ) -> list[dict[str, Any]]:
-    """Fit the candidate, and judge the selection at every number of features.
+    """Fit the candidate, and score its selection at every number of features.
+
+    Parameters
+    ----------
+    data : str or Dataset
+    candidate : Candidate
+    setting : mapping
+        Its parameters.
+    protocol : Protocol
+    details : bool, default=False
+        Whether to score without labels too (:func:`~tamis.evaluation.details.label_free_scores`,
+        and the agreement with a clustering of all columns), and to record the columns, best first,
+        as "selected" and what the method warns of as "warnings". What scaling warns of is left to
+        whoever plans the runs: it is the same for all.
 
     Returns
     -------
     list of dict
         A row for every number and measure: "n_features", "measure" and "values".
     """
-    X, y = prepared(data, protocol.scaling, protocol.max_samples, protocol.seed)
+    with warnings.catch_warnings():
+        if details:
+            warnings.simplefilter("ignore")
+        X, y = prepared(data, protocol.scaling, protocol.max_samples, protocol.seed)
+        fit_scaling = candidate.scaling or protocol.scaling
+        table = X
+        if fit_scaling != protocol.scaling:
+            table = prepared(data, fit_scaling, protocol.max_samples, protocol.seed)[0]
     n_classes = _n_classes(data, y)
     reference = None
-    if y is None or protocol.tuning == "agreement":
+    if y is None or protocol.tuning == "agreement" or details:
         reference = reference_clusters(X, n_classes, protocol.seed)
-    counts = [X.shape[1]] if candidate.method == ALL_FEATURES else protocol.counts(X.shape[1])
-    fit_scaling = candidate.scaling or protocol.scaling
-    table = X
-    if fit_scaling != protocol.scaling:
-        table = prepared(data, fit_scaling, protocol.max_samples, protocol.seed)[0]
-    rankings = _Rankings(table, candidate, setting, n_classes)
+    counts = protocol.counts(X.shape[1])
+    n_kept = max(counts, default=X.shape[1])
+    if candidate.method == ALL_FEATURES:
+        counts = [X.shape[1]]
     if not counts:
         asked = ", ".join(map(str, protocol.n_features))
         raise ValueError(f"no number of features asked for ({asked}) is below {X.shape[1]}.")
+    rankings = _Rankings(table, candidate, setting, n_classes, quiet=not details)
     rows = []
     for count in counts:
-        values: dict[str, list[float]] = {}
+        values: dict[str, list[Any]] = {}
         folds: dict[str, list[list[float]]] = {}
-        for seeds, model_seed in seed_groups(candidate.method, protocol):
-            columns = X
-            if candidate.method != ALL_FEATURES:
-                columns = X[:, rankings.selected(count, model_seed)]
-            found = clustering_values(columns, y, n_classes, protocol, seeds, reference)
-            for measure, some in found.items():
-                values.setdefault(measure, []).extend(some)
-            if y is not None:
-                for measure, some in classification_values(columns, y, protocol).items():
-                    folds.setdefault(measure, []).append(some)
+        with _recorded_warnings(details) as texts:
+            for seeds, model_seed in seed_groups(candidate.method, protocol):
+                chosen = np.arange(X.shape[1])
+                columns = X
+                if candidate.method != ALL_FEATURES:
+                    chosen = rankings.best_first(count, model_seed)
+                    columns = X[:, np.sort(chosen)]
+                found = clustering_values(columns, y, n_classes, protocol, seeds, reference)
+                if details:
+                    size = min(count, n_kept)
+                    found |= label_free_scores(X, chosen, size, protocol.seed)
+                for measure, some in found.items():
+                    values.setdefault(measure, []).extend(some)
+                if y is not None:
+                    for measure, some in classification_values(columns, y, protocol).items():
+                        folds.setdefault(measure, []).append(some)
         # The folds are the same for all: of several subsets each fold has its mean.
         values |= {name: np.mean(some, axis=0).tolist() for name, some in folds.items()}
+        if details:
+            values["warnings"] = texts
+            if candidate.method not in (ALL_FEATURES, RANDOM):
+                values["selected"] = chosen.tolist()
         rows += [
             {"n_features": count, "measure": measure, "values": some}
             for measure, some in values.items()
@@ -164,41 +208,64 @@ def fit_and_score(
     return rows
 
 
+@contextmanager
+def _recorded_warnings(recorded: bool) -> Iterator[list[str]]:
+    """What is said inside, each text once and on one line, for whoever uses the method."""
+    texts: list[str] = []
+    if not recorded:
+        yield texts
+        return
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        yield texts
+    lines = (" ".join(str(w.message).split()) for w in said if issubclass(w.category, UserWarning))
+    texts += dict.fromkeys(lines)
+
+
 def _n_classes(data: Data, y: IntArray | None) -> int:
-    if y is not None:
-        return int(y.max()) + 1
-    assert not isinstance(data, str)  # registered sets have labels
-    return data.n_classes
+    if y is None or (not isinstance(data, str) and data.n_clusters is not None):
+        assert not isinstance(data, str)  # registered sets have labels
+        return data.n_classes
+    return int(y.max()) + 1
 
 
 class _Rankings:
     """Fits a selector when its ranking is first asked for; again only where it must be."""
 
     def __init__(
-        self, X: Matrix, candidate: Candidate, setting: Mapping[str, Any], n_classes: int
+        self,
+        X: Matrix,
+        candidate: Candidate,
+        setting: Mapping[str, Any],
+        n_classes: int,
+        *,
+        quiet: bool,
     ) -> None:
         self._X, self._candidate, self._setting, self._n_classes = X, candidate, setting, n_classes
+        self._quiet = quiet
         self._fitted: dict[tuple[int | None, int], Any] = {}
 
-    def selected(self, count: int, seed: int) -> BoolArray:
-        """The mask of the best `count` features."""
+    def best_first(self, count: int, seed: int) -> IntArray:
+        """The best `count` features."""
         model = self._candidate.make(self._setting, self._n_classes, seed)
         counted = "n_features_to_select" in model.get_params(deep=False)
         # Of a selector of tamis one fit ranks all features, unless it says otherwise.
         refitted = model._count_is_fitted if isinstance(model, Selector) else counted
         number = count if refitted else None
         if (number, seed) not in self._fitted:
-            if number is not None:
-                model.set_params(n_features_to_select=number)
+            if counted:
+                model.set_params(n_features_to_select=count)
             with warnings.catch_warnings(), part("fit"):
-                # Of a method that stops early the last iterate is judged, as a user would get it.
-                warnings.simplefilter("ignore")
+                if self._quiet:
+                    # Of a method that stops early the last iterate is judged, as a user gets it.
+                    warnings.simplefilter("ignore")
                 model.fit(self._X)
             self._fitted[number, seed] = model
         model = self._fitted[number, seed]
         if isinstance(model, Selector):
-            return model.set_params(n_features_to_select=count).get_support()
-        return _ranking(model, number, self._X.shape[1]) <= count
+            return selected_columns(model.set_params(n_features_to_select=count))
+        ranking = _ranking(model, number, self._X.shape[1])
+        return np.argsort(ranking, kind="stable")[:count]
 
 
 def _ranking(model: Any, number: int | None, n_features: int) -> IntArray:

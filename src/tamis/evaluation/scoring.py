@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from tamis._typing import IntArray, Matrix
+from tamis.evaluation.preparation import N_NEIGHBORS
 from tamis.evaluation.protocol import Protocol
 from tamis.graphs import neighbor_graph, spectral_embedding
 from tamis.metrics import clustering_scores, normalized_mutual_information
@@ -21,8 +22,6 @@ from tamis.utils.sparse import with_short_indices
 
 __all__ = ["classification_values", "clustering_values", "repeated_kmeans"]
 
-# Neighbours in the graph of a normalised cut.
-N_NEIGHBORS = 5
 # Above this share of stored values a sparse table is clustered faster as a dense one.
 DENSE_SHARE = 0.05
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -14,6 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from tamis._typing import Matrix
+from tamis.utils.files import replacing
 from tamis.utils.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -76,8 +76,6 @@ def cached(X: Matrix, n_neighbors: int, search: Callable[[], Neighbors]) -> Neig
         pass  # it is not there, or damaged
     found = search()
     # Sharing spares time; where there is no room for it, or the folder is gone, nothing is lost.
-    with suppress(OSError):
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-            np.savez(file, indices=found.indices, distances=found.distances, method=found.method)
-        os.replace(file.name, path)  # nobody sees half a file
+    with suppress(OSError), replacing(path) as beside:  # nobody sees half a file
+        np.savez(beside, indices=found.indices, distances=found.distances, method=found.method)
     return found

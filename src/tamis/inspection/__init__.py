@@ -9,13 +9,13 @@ correlates its columns, :func:`subsample_selections` refits on parts of the rows
 
 from tamis.inspection._curve import knee, knee_of
 from tamis.inspection._group_evidence import Compared, GroupEvidence, measure_groups
-from tamis.inspection._groups import Groups, find_groups
-from tamis.inspection._loss import Loss, Measure, measure_loss
+from tamis.inspection._groups import Groups, check_labels, find_groups
+from tamis.inspection._loss import Loss, Measure, measure_loss, subset_loss
 from tamis.inspection._redundancy import Redundancy, measure_redundancy
 from tamis.inspection._sample import Sample, draw_sample
-from tamis.inspection._selection import Selection, read_selection
+from tamis.inspection._selection import Selection, check_fitted, read_selection, selected_columns
 from tamis.inspection._stability import Stability, subsample_selections
-from tamis.inspection._views import View, planar_views
+from tamis.inspection._views import View, aligned, centred_gram, planar_views, principal_view
 
 __all__ = [
     "Compared",
@@ -28,6 +28,10 @@ __all__ = [
     "Selection",
     "Stability",
     "View",
+    "aligned",
+    "centred_gram",
+    "check_fitted",
+    "check_labels",
     "draw_sample",
     "find_groups",
     "knee",
@@ -36,6 +40,9 @@ __all__ = [
     "measure_loss",
     "measure_redundancy",
     "planar_views",
+    "principal_view",
     "read_selection",
+    "selected_columns",
     "subsample_selections",
+    "subset_loss",
 ]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 import scipy.linalg
 
-from tamis._typing import FloatArray
-from tamis.inspection._sample import Sample
-from tamis.inspection._selection import Selection
+from tamis._typing import FloatArray, IntArray, Matrix
+from tamis.inspection._sample import Sample, draw_sample
+from tamis.inspection._selection import Subset
 from tamis.inspection._views import centred_gram, column_blocks
+from tamis.utils.columns import extent
 
 NEIGHBORS = 10
 # Penalties tried for the held-out reconstruction, per row learned from.
@@ -90,7 +91,7 @@ class Loss:
         return max(0.0, self.variance.selected - self.noise) / rest if rest > 1e-12 else 0.0
 
 
-def measure_loss(selection: Selection, sample: Sample) -> Loss:
+def measure_loss(selection: Subset, sample: Sample) -> Loss:
     """Measure the selection and each random subset of a sample on its rows.
 
     A chosen column keeps its own variance. Every other column is predicted by a ridge regression
@@ -159,6 +160,25 @@ def measure_loss(selection: Selection, sample: Sample) -> Loss:
         gram,
         kept_gram,
     )
+
+
+def subset_loss(X: Matrix, columns: IntArray, n_kept: int, seed: int) -> Loss:
+    """What some columns keep and lose of a table, on rows that are the same for every choice.
+
+    Parameters
+    ----------
+    X : {ndarray, csr_array} of shape (n_samples, n_features)
+    columns : ndarray of int
+        The chosen columns.
+    n_kept : int
+        How many columns are chosen in general: with this number and the seed the rows are fixed,
+        also for choices of another size.
+    seed : int
+    """
+    lowest, highest = extent(X)
+    any_choice = Subset(X, np.arange(n_kept), lowest == highest)
+    sample = draw_sample(any_choice, np.random.RandomState(seed))
+    return measure_loss(replace(any_choice, kept=columns), replace(sample, subsets=(columns,)))
 
 
 def _measure(values: FloatArray, larger_is_better: bool) -> Measure:

@@ -31,7 +31,7 @@ from tamis.io._origin import Origin
 from tamis.io._table import Table
 from tamis.io._text import delimited_writer
 from tamis.io._values import MixedColumns
-from tamis.io._writing import refuse_input_as_output, replacing
+from tamis.io._writing import refuse_input_as_output, writing
 from tamis.utils.array_files import ArrayFileError
 
 __all__ = ["Table", "TableError", "TableWarning", "formats", "read", "write_ranking", "write_table"]
@@ -149,7 +149,7 @@ def write_table(
             f"{target}: columns must be indices from 0 to {n_features - 1}, at least 1."
         )
     origin = _origin(table)
-    with replacing(target, folder=chosen.name == "zarr") as beside:
+    with writing(target, folder=chosen.name == "zarr") as beside:
         if chosen.keeps_all_columns:
             mask = np.zeros(n_features, dtype=bool)
             mask[kept] = True
@@ -245,7 +245,7 @@ def write_ranking(
         }
         for j in np.argsort(selector.ranking_, kind="stable")
     ]
-    with replacing(target) as beside, open(beside, "w", encoding="utf-8", newline="") as file:
+    with writing(target) as beside, open(beside, "w", encoding="utf-8", newline="") as file:
         if kind == ".json":
             json.dump(records, file, ensure_ascii=False, indent=1)
             file.write("\n")

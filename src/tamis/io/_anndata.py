@@ -22,6 +22,7 @@ from tamis.io._libraries import need
 from tamis.io._table import Table, make_table
 from tamis.io._values import matrix, texts
 from tamis.utils.array_files import checked_sparse
+from tamis.utils.messages import close_names
 
 _SPARSE = {"csr_matrix": sp.csr_array, "csc_matrix": sp.csc_array}
 _EMPTY_GROUPS = ("layers", "obsm", "varm", "obsp", "varp", "uns")
@@ -58,8 +59,8 @@ def read_anndata(
         where = key or "X"
         if where.startswith("layers/") and where not in tree:
             name, layers = where.removeprefix("layers/"), list(tree.get("layers", ()))
-            near = close_matches(name, layers)
-            hint = f" ({near})" if near.startswith("did you mean") else ""
+            near = " or ".join(map(repr, close_names(name, layers)))
+            hint = f" (did you mean {near}?)" if near else ""
             known = f"its layers are {', '.join(map(repr, layers))}" if layers else "it has none"
             raise TableError(f"{path}: there is no layer {name!r}{hint}; {known}.")
         if where not in tree:

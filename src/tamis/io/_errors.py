@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+
+from tamis.utils.messages import close_names
 
 
 class TableError(ValueError):
@@ -24,10 +25,9 @@ class TableWarning(UserWarning):
 def close_matches(name: str, candidates: Iterable[str], most: int = 5) -> str:
     """The end of a message about a wrong name: the likely ones, or the first few there are."""
     known = [str(candidate) for candidate in candidates]
-    folded = {candidate.strip().casefold(): candidate for candidate in reversed(known)}
-    near = difflib.get_close_matches(name.strip().casefold(), folded, n=most, cutoff=0.6)
+    near = close_names(name, known, most=most)
     if near:
-        return "did you mean " + " or ".join(repr(folded[match]) for match in near) + "?"
+        return "did you mean " + " or ".join(map(repr, near)) + "?"
     if not known:
         return "there are none."
     more = f", … ({len(known) - most} more)" if len(known) > most else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from tamis.io._errors import TableError, close_matches
 from tamis.io._origin import Origin
 from tamis.io._running import running_number_hints
 from tamis.utils.columns import columns_not_finite
-from tamis.utils.messages import describe_columns
+from tamis.utils.messages import describe_columns, repeated
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +98,7 @@ def set_aside(
 
     Refuses names that occur twice, and names that do not occur.
     """
-    twice = [name for name, count in Counter(names).items() if count > 1]
+    twice = repeated(names)
     if twice:
         columns = describe_columns(range(len(twice)), twice)
         raise TableError(

@@ -1,18 +1,15 @@
-"""Write whole files or nothing: beside the target first, then in its place."""
+"""Write whole files or nothing, and say why nothing could be written."""
 
 from __future__ import annotations
 
 import errno
 import os
-import secrets
-import shutil
-import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tamis.io._errors import TableError
+from tamis.utils.files import replacing
 
 
 def refuse_input_as_output(target: Path, source: Path | None) -> None:
@@ -44,42 +41,29 @@ def explain(path: Path, error: Exception) -> TableError:
 
 
 @contextmanager
-def replacing(path: Path, *, folder: bool = False) -> Iterator[Path]:
-    """A temporary path to write to, which takes the place of `path` when all went well.
+def writing(path: Path, *, folder: bool = False) -> Iterator[Path]:
+    """A path to write to, which takes the place of `path` when all went well; else says why not.
 
-    On any failure it is removed, and what was at `path` is still there.
+    Parameters
+    ----------
+    path : Path
+    folder : bool, default=False
+        Whether a Zarr store, which is a folder, is to be written.
     """
-    # A device or a pipe is written through, never replaced; a link stays, its file is replaced.
-    device = path.exists() and not (path.is_file() or path.is_dir())
-    target = path if device else Path(os.path.realpath(path))
-    if not target.parent.is_dir():
+    target = Path(os.path.realpath(path))
+    if not path.exists() and not target.parent.is_dir():
         raise TableError(
             f"{path}: the folder {target.parent} does not exist; create it first (mkdir -p)."
         )
     if target.exists():
         check_replaceable(path, target, folder)
-    parent = Path(tempfile.gettempdir()) if device else target.parent
-    # Keeping the name at the end keeps the extension, by which some libraries choose a format.
-    beside = parent / f".{secrets.token_hex(4)}.{target.name}"
     try:
-        try:
-            if folder:
-                beside.mkdir()
-            else:
-                os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        with replacing(path) as beside:
             yield beside
-            if device:
-                with open(beside, "rb") as finished, open(target, "wb") as file:
-                    shutil.copyfileobj(finished, file)
-            else:
-                _flush(beside)
-                _take_place(beside, target)
-        except TableError:
-            raise
-        except (OSError, RuntimeError) as error:  # h5py tells of a full disk by RuntimeError
-            raise explain(path, error) from error
-    finally:
-        _remove(beside)
+    except TableError:
+        raise
+    except (OSError, RuntimeError) as error:  # h5py tells of a full disk by RuntimeError
+        raise explain(path, error) from error
 
 
 def check_replaceable(path: Path, target: Path, folder: bool) -> None:
@@ -99,38 +83,3 @@ def check_replaceable(path: Path, target: Path, folder: bool) -> None:
     marks = ("zarr.json", ".zgroup", ".zarray")
     if folder and not any((target / mark).exists() for mark in marks) and any(target.iterdir()):
         raise TableError(f"{path}: the folder exists and holds no Zarr store; choose another name.")
-
-
-def _flush(path: Path) -> None:
-    """Onto the disk, so that the name never leads to a half-written file."""
-    for part in path.rglob("*") if path.is_dir() else (path,):
-        if part.is_file():
-            handle = os.open(part, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-
-
-def _take_place(beside: Path, target: Path) -> None:
-    if target.is_dir():
-        # A folder cannot be replaced in one step: the old one steps aside, and back on failure.
-        old = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
-        os.rename(target, old)
-        try:
-            os.rename(beside, target)
-        except OSError:
-            os.rename(old, target)
-            raise
-        shutil.rmtree(old)
-        return
-    if target.exists():
-        os.chmod(beside, stat.S_IMODE(target.stat().st_mode))
-    os.replace(beside, target)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from tamis.reproduction.document import Document
 from tamis.reproduction.experiment import Experiment, Outcome
 from tamis.reproduction.figures import require_matplotlib
 from tamis.utils.files import write_atomically
+from tamis.utils.messages import did_you_mean
 
 __all__ = ["find", "names", "run"]
 
@@ -46,8 +46,7 @@ def find(name: str) -> Experiment:
     ('umist', 'feret', 'yaleb', 'humanid', 'isolet', 'usps')
     """
     if name not in _MODULES:
-        near = difflib.get_close_matches(name, _MODULES, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        hint = did_you_mean(name, _MODULES)
         raise ValueError(
             f"There is no experiment {name!r}{hint}; the experiments are {', '.join(_MODULES)}."
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from tamis.utils.messages import describe_columns
+from tamis.utils.messages import describe_columns, repeated
 
 __all__ = ["refuse_other_tables"]
 
@@ -24,7 +23,7 @@ def refuse_other_tables(X: Any) -> None:
         )
     if nw.dependencies.is_into_dataframe(X):
         names = X.column_names if nw.dependencies.is_pyarrow_table(X) else X.columns
-        twice = [name for name, number in Counter(names).items() if number > 1]
+        twice = repeated(names)
         if twice:
             more = describe_columns(range(len(twice)), twice)
             raise ValueError(

@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
-from tamis.evaluation import Candidate, OwnTable, Protocol, evaluate
+from tamis.datasets import Dataset
+from tamis.evaluation import Candidate, Protocol, evaluate
 from tamis.evaluation.preparation import prepared
 
 X, Y = load_iris(return_X_y=True)
@@ -29,8 +30,8 @@ SPECIES = np.array(["setosa", "versicolor", "virginica"])[Y]
     ids=["list", "pandas", "nullable", "polars"],
 )
 def test_every_form_gives_what_the_array_gives(form, scaling):
-    expected = prepared(OwnTable("t", X, Y), scaling, 100, 0)
-    found = prepared(OwnTable("t", form(X), Y.tolist()), scaling, 100, 0)
+    expected = prepared(Dataset("t", X, Y), scaling, 100, 0)
+    found = prepared(Dataset("t", form(X), Y.tolist()), scaling, 100, 0)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
         assert one.flags.c_contiguous == other.flags.c_contiguous
@@ -40,14 +41,14 @@ def test_every_form_gives_what_the_array_gives(form, scaling):
 def test_a_frame_is_judged(frame):
     protocol = Protocol(n_features=(2,), n_repeats=1)
     results = evaluate(
-        [OwnTable("t", frame, SPECIES)], [Candidate("LS", "laplacian_score")], protocol
+        [Dataset("t", frame, SPECIES)], [Candidate("LS", "laplacian_score")], protocol
     )
     assert [r.error for r in results.records] == [None] * 3
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_array, sp.lil_array])
 def test_sparse_of_any_kind(kind):
-    found, _ = prepared(OwnTable("t", kind(X), Y), "columns", None, 0)
+    found, _ = prepared(Dataset("t", kind(X), Y), "columns", None, 0)
     assert found.format in ("csr", "csc")
     np.testing.assert_allclose(found.toarray(), X / X.max(axis=0), rtol=1e-12)
 
@@ -66,7 +67,7 @@ def test_sparse_of_any_kind(kind):
     ],
 )
 def test_labels_of_any_kind(labels):
-    table = OwnTable("t", X, labels)
+    table = Dataset("t", X, labels)
     assert table.n_classes == 3
     assert isinstance(table.y, np.ndarray)
     assert (np.unique(table.y, return_inverse=True)[1] == Y).all()
@@ -79,7 +80,7 @@ def test_a_missing_label_is_no_class(form, missing):
     with pytest.raises(
         ValueError, match=r"'t': 1 of 150 labels in y are missing, the first at 149"
     ):
-        OwnTable("t", X, form(labels))
+        Dataset("t", X, form(labels))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_a_missing_label_is_no_class(form, missing):
 )
 def test_a_missing_number_is_no_class(labels):
     with pytest.raises(ValueError, match="labels in y are missing"):
-        OwnTable("t", X, labels)
+        Dataset("t", X, labels)
 
 
 BAD = np.where(np.arange(4) == 2, np.nan, X)
@@ -117,4 +118,4 @@ BAD = np.where(np.arange(4) == 2, np.nan, X)
 )
 def test_what_cannot_be_judged_is_refused_at_once(values, labels, words):
     with pytest.raises(ValueError, match=words):
-        OwnTable("t", values, labels)
+        Dataset("t", values, labels)

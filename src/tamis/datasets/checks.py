@@ -1,8 +1,8 @@
-"""A table of your own, as a comparison takes it."""
+"""Tables and labels of a user: refused at once if they cannot be used, else made into arrays."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -16,50 +16,20 @@ from tamis.base import refuse_text_columns, refuse_unusable_values
 from tamis.utils.columns import extent
 from tamis.utils.sparse import canonical_csr
 
-__all__ = ["OwnTable"]
+__all__ = ["checked_labels", "checked_table"]
 
 
-@dataclass(frozen=True)
-class OwnTable:
-    """A table that is not in the registry.
+def checked_table(X: Any, names: Sequence[str] | None) -> tuple[Matrix, Sequence[str] | None]:
+    """The values and the names of their columns; a refusal names the columns at fault.
 
-    Attributes
+    Parameters
     ----------
-    name : str
     X : {array-like, sparse, pandas or polars frame} of shape (n_samples, n_features)
-        Kept as an array, or as a sparse one.
-    y : array-like of shape (n_samples,) or None
-        Labels to judge by, none of them missing. Without them selections are judged by their
-        agreement with a clustering of all features.
-    n_clusters : int
-        Clusters to look for where there are no labels.
+    names : sequence of str or None
+        None takes those of a frame.
     """
-
-    name: str
-    X: Matrix
-    y: NDArray[Any] | None = None
-    n_clusters: int = 5
-
-    def __post_init__(self) -> None:
-        try:
-            X = _table(self.X)
-            object.__setattr__(self, "X", X)
-            if self.y is not None:
-                object.__setattr__(self, "y", _labels(self.y, X.shape[0]))
-        except ValueError as error:
-            raise ValueError(f"the table {self.name!r}: {error}") from None
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes, or of clusters to look for."""
-        return self.n_clusters if self.y is None else len(np.unique(self.y))
-
-
-def _table(X: Any) -> Matrix:
-    """The values, all of them numbers that can be judged; a refusal names the columns."""
-    names = None
     if nw.dependencies.is_into_dataframe(X):
-        names = nw.from_native(X, eager_only=True).columns
+        names = names or tuple(nw.from_native(X, eager_only=True).columns)
     elif not sp.issparse(X):
         X = _plain_array(X)
     refuse_text_columns(X)
@@ -69,7 +39,7 @@ def _table(X: Any) -> Matrix:
     )
     values = canonical_csr(table) if sp.issparse(table) else table
     refuse_unusable_values(*extent(values), names)
-    return table
+    return table, names
 
 
 def _plain_array(X: Any) -> NDArray[Any]:
@@ -82,7 +52,7 @@ def _plain_array(X: Any) -> NDArray[Any]:
     return values
 
 
-def _labels(y: Any, n_samples: int) -> NDArray[Any]:
+def checked_labels(y: Any, n_samples: int) -> NDArray[Any]:
     """The labels as an array; missing ones are no class of their own."""
     if nw.dependencies.is_into_series(y):
         y = nw.from_native(y, series_only=True).to_numpy()
