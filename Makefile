@@ -23,6 +23,7 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 # The site, in docs/_build/html: open index.html. Offline once the tools are installed.
 docs: $(VENV)/.docs

@@ -22,10 +22,9 @@ def layer_key(layer: str | None, key: str | None, file: str, format: str | None)
     if key is not None:
         raise CommandError("--layer and --key both name the matrix to take; leave one out.")
     from tamis import io
-    from tamis.io._formats import format_of
 
     try:
-        name = format_of(Path(file), format).name
+        name = io.format_of(Path(file), format).name
     except io.TableError:
         name = ""  # reading says what is wrong with it
     if file.startswith("dataset:") or name not in ("h5ad", "zarr", ""):
@@ -39,9 +38,9 @@ def what_it_holds(
     """What an h5ad or Zarr output holds, a sentence each: all columns, the kept ones marked."""
     if output is None:
         return []
-    from tamis.io._formats import format_of
+    from tamis import io
 
-    written = format_of(output, format)
+    written = io.format_of(output, format)
     if not written.keeps_all_columns:
         return []
     n_columns = len(source.table.feature_names)

@@ -126,10 +126,9 @@ def _spooled(file: str, format: str | None) -> Path:
     if not path.exists() or path.is_file() or path.is_dir():
         return path
     from tamis import io
-    from tamis.io._formats import format_of
 
     try:
-        format_of(path, format)  # before waiting for whoever writes
+        io.format_of(path, format)  # before waiting for whoever writes
     except io.TableError as error:
         raise CommandError(command_words(error)) from None
     folder = tempfile.TemporaryDirectory(prefix="tamis-")

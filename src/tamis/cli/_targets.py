@@ -27,8 +27,7 @@ def check_targets(
     folders : container of str
         The options whose target is to be a Zarr store, which is a folder.
     """
-    from tamis.io import TableError
-    from tamis.io._writing import check_replaceable
+    from tamis.io import TableError, check_replaceable
 
     checked: dict[str, Path] = {}
     for option, path in targets.items():

@@ -268,7 +268,6 @@ def _check_formats(
 ) -> tuple[str, ...]:
     """Refuse names from which no format can be told; return the options that write a folder."""
     from tamis import io
-    from tamis.io._formats import format_of
 
     formats = io.formats()
     if output_format is not None and output_format not in formats:
@@ -280,7 +279,7 @@ def _check_formats(
     if output is None:
         return ()
     try:
-        return ("--output",) if format_of(output, output_format).name == "zarr" else ()
+        return ("--output",) if io.format_of(output, output_format).name == "zarr" else ()
     except io.TableError as error:
         raise CommandError(f"--output {command_words(error, '--output-format')}") from None
 

@@ -26,7 +26,7 @@ from tamis.evaluation.journal import Journal, SweepError, identity
 from tamis.evaluation.provenance import provenance
 from tamis.evaluation.results import Record, Results
 from tamis.evaluation.stopwatch import TimeLimitError, measured_parts, part, too_long
-from tamis.graphs._cache import shared_neighbors
+from tamis.graphs import shared_neighbors
 
 __all__ = ["SweepError", "Task", "sweep"]
 

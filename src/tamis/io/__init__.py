@@ -31,10 +31,20 @@ from tamis.io._origin import Origin
 from tamis.io._table import Table
 from tamis.io._text import delimited_writer
 from tamis.io._values import MixedColumns
-from tamis.io._writing import refuse_input_as_output, writing
+from tamis.io._writing import check_replaceable, refuse_input_as_output, writing
 from tamis.utils.array_files import ArrayFileError
 
-__all__ = ["Table", "TableError", "TableWarning", "formats", "read", "write_ranking", "write_table"]
+__all__ = [
+    "Table",
+    "TableError",
+    "TableWarning",
+    "check_replaceable",
+    "format_of",
+    "formats",
+    "read",
+    "write_ranking",
+    "write_table",
+]
 
 
 def read(

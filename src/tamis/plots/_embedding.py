@@ -9,9 +9,17 @@ from sklearn.utils import check_random_state
 
 from tamis._typing import FloatArray, Matrix
 from tamis.graphs import neighbor_graph, spectral_embedding
-from tamis.inspection import Groups, Selection, View, find_groups, read_selection
-from tamis.inspection._groups import check_labels
-from tamis.inspection._views import aligned, centred_gram, principal_view
+from tamis.inspection import (
+    Groups,
+    Selection,
+    View,
+    aligned,
+    centred_gram,
+    check_labels,
+    find_groups,
+    principal_view,
+    read_selection,
+)
 from tamis.plots._axes import pyplot
 
 Method = Literal["pca", "spectral"]

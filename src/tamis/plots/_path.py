@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tamis.inspection._selection import check_fitted
+from tamis.inspection import check_fitted
 from tamis.plots._axes import KEPT, axes_or_new
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tamis._typing import FloatArray
-from tamis.inspection._selection import check_fitted
+from tamis.inspection import check_fitted
 from tamis.plots._axes import KEPT, axes_or_new
 
 

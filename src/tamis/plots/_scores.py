@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from tamis._typing import FloatArray
-from tamis.inspection import knee_of
-from tamis.inspection._selection import check_fitted, selected_columns
+from tamis.inspection import check_fitted, knee_of, selected_columns
 from tamis.plots._axes import KEPT, KNEE, LEFT, axes_or_new
 
 

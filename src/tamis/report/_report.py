@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from tamis.inspection import (
     Selection,
     Stability,
+    check_labels,
     draw_sample,
     find_groups,
     measure_groups,
@@ -24,7 +25,6 @@ from tamis.inspection import (
     read_selection,
     subsample_selections,
 )
-from tamis.inspection._groups import check_labels
 from tamis.report import _words as words
 from tamis.report._page import image_figure, render
 from tamis.report._recipe import python_code
