@@ -186,7 +186,9 @@ def test_sparse_indices_out_of_range_are_refused(tmp_path: Path) -> None:
 def test_hdf5_without_h5py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     as_matlab_73(tmp_path / "small.mat")
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(DatasetError, match="needs h5py; pip install h5py, or save it in MATLAB"):
+    with pytest.raises(
+        DatasetError, match=r"small\.mat.*needs the library h5py: pip install 'tamis\[hdf5\]'"
+    ):
         read(tmp_path / "small.mat")
 
 
@@ -262,11 +264,11 @@ class TestCsv:
             ("", "no header line"),
             ("only\n1\n", "no header line"),
             ("1,2,0\n3,4,1\n", "first line is numbers; it needs a header"),
-            ("a,b,y\n1,two,0\n", "could not convert string 'two'.*at row 0, column 2"),
-            ("a,b,y\n1,,0\n", "could not convert string ''"),
+            ("a,b,y\n1,two,0\n", "not numbers in column 'b' \\(for example 'two'\\)"),
+            ("a,b,y\n1,,0\n", "missing, NaN or infinite values in column 'b'"),
             ("a,b,y\n1,2,0\n3\n", "row 1|row 2|column"),
             ("a,b,y\n1,2,\n", "'y' has no class in row 0"),
-            ("a,b,y\n1,nan,0\n", "1 column.*NaN"),
+            ("a,b,y\n1,nan,0\n", "NaN or infinite values in column 'b', in 1 of 1 rows"),
         ],
     )
     def test_what_is_wrong_is_said(self, text: str, message: str, tmp_path: Path) -> None:

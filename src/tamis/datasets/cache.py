@@ -16,7 +16,7 @@ import pooch
 import scipy.sparse as sp
 
 from tamis.datasets.records import DatasetError, Raw
-from tamis.utils.array_files import csr_parts
+from tamis.io import csr_parts
 from tamis.utils.files import WORK_PREFIX, replacing
 
 __all__ = ["WorkFolder", "cache_folder", "cached_file", "fetch", "store"]

@@ -1,28 +1,20 @@
-"""Readers of .npz, .mat, .h5 and .csv. None of them runs what a file contains."""
+"""Sets in .npz, .mat, .h5 and .csv files, read as :mod:`tamis.io` reads them."""
 
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from tamis import io
 from tamis.datasets.contents import label_codes
 from tamis.datasets.records import DatasetError, Entry, Raw
 from tamis.datasets.variables import table_and_classes
-from tamis.utils.array_files import (
-    ArrayFileError,
-    csr_from_parts,
-    hdf5_sparse,
-    is_hdf5,
-    matlab_variables,
-    open_npz,
-    part_names,
-)
 from tamis.utils.columns import columns_not_finite
 
 __all__ = ["SUFFIXES", "read"]
@@ -48,7 +40,10 @@ def read(path: Path, entry: Entry | None = None) -> Raw:
     try:
         raw = _READERS[path.suffix.lower()](path, entry)
         return _checked(raw)
-    except (ArrayFileError, DatasetError) as error:
+    except io.TableError as error:
+        text = str(error)
+        raise DatasetError(text if str(path) in text else f"{path}: {text}") from error
+    except (io.ArrayFileError, DatasetError) as error:
         raise DatasetError(f"{path} cannot be used: {error}.") from error
     except MemoryError:
         raise
@@ -80,45 +75,9 @@ def _checked(raw: Raw) -> Raw:
     return Raw(X, label_codes(y), names)
 
 
-def _read_npz(path: Path, entry: Entry | None) -> Raw:
-    with open_npz(path) as arrays:
-        variables = dict(arrays)
-    X = csr_from_parts(variables)
-    if X is not None:
-        for part in part_names("X"):
-            del variables[part]
-        variables["X"] = X
-    return table_and_classes(variables, entry)
-
-
-def _read_mat(path: Path, entry: Entry | None) -> Raw:
-    if is_hdf5(path):
-        return _read_hdf5(path, entry)
-    return table_and_classes(matlab_variables(path), entry)
-
-
-def _read_hdf5(path: Path, entry: Entry | None) -> Raw:
-    try:
-        import h5py
-    except ImportError:
-        raise DatasetError(
-            "it is an HDF5 file (.h5 or MATLAB 7.3), which needs h5py; pip install h5py, or save "
-            "it in MATLAB with -v7"
-        ) from None
-    variables: dict[str, Any] = {}
-    with h5py.File(path, "r") as file:
-        for name, item in file.items():
-            # MATLAB writes its arrays by columns, so that they come out turned.
-            by_columns = "MATLAB_class" in item.attrs
-            if isinstance(item, h5py.Group):
-                matrix = hdf5_sparse(item)
-                if matrix is not None:
-                    variables[name] = matrix
-            elif item.dtype.kind in "buif":
-                variables[name] = item[()].T if by_columns else item[()]
-            elif h5py.check_string_dtype(item.dtype) is not None:
-                variables[name] = np.asarray(item.asstr()[()]).astype(str)
-    return table_and_classes(variables, entry)
+def _read_arrays(path: Path, entry: Entry | None) -> Raw:
+    with io.named_arrays(path) as arrays:
+        return table_and_classes(dict(arrays), entry)
 
 
 def _read_csv(path: Path, entry: Entry | None) -> Raw:
@@ -133,31 +92,21 @@ def _read_csv(path: Path, entry: Entry | None) -> Raw:
     if not has_rows:
         raise DatasetError("it has a header line, but no rows")
     lowered = [name.lower() for name in header]
-    named = [lowered.index(name) for name in _CLASS_COLUMNS if name in lowered]
-    class_column = named[0] if named else len(header) - 1
-    columns = [column for column in range(len(header)) if column != class_column]
-    options: dict[str, Any] = {
-        "delimiter": ",",
-        "skiprows": 1,
-        "quotechar": '"',
-        "comments": None,
-        "encoding": "utf-8-sig",
-    }
-    try:
-        X = np.loadtxt(path, usecols=columns, ndmin=2, **options)
-    except ValueError as error:
-        reason = str(error).split(";")[0].rstrip(".")
-        raise DatasetError(
-            f"{reason} (rows and columns are counted from 0 after the header)"
-        ) from (error)
-    y = np.loadtxt(path, usecols=[class_column], ndmin=1, dtype=str, **options)
-    empty = np.flatnonzero(np.char.strip(y) == "")
+    named = [name for name in _CLASS_COLUMNS if name in lowered]
+    class_column = header[lowered.index(named[0]) if named else -1]
+    with warnings.catch_warnings():
+        # Columns that look like row numbers: of a set that is known the checksum tells.
+        warnings.simplefilter("ignore", io.TableWarning)
+        table = io.read(path, format="csv", labels=class_column, header=True)
+    assert table.labels is not None
+    y = table.labels.astype(str) if table.labels.dtype == object else table.labels
+    empty = np.flatnonzero(np.char.strip(y.astype(str)) == "")
     if empty.size:
         raise DatasetError(
-            f"column {header[class_column]!r} has no class in row {empty[0]}, counted from 0 after "
-            "the header"
+            f"column {class_column!r} has no class in row {empty[0]}, counted from 0 after the "
+            "header"
         )
-    return Raw(X, y, tuple(header[column] for column in columns))
+    return Raw(table.X, y, tuple(table.feature_names.tolist()))
 
 
 def _is_number(text: str) -> bool:
@@ -169,7 +118,7 @@ def _is_number(text: str) -> bool:
 
 
 _READERS: Mapping[str, Callable[[Path, Entry | None], Raw]] = MappingProxyType(
-    {".npz": _read_npz, ".mat": _read_mat, ".h5": _read_hdf5, ".csv": _read_csv}
+    {".npz": _read_arrays, ".mat": _read_arrays, ".h5": _read_arrays, ".csv": _read_csv}
 )
 
 SUFFIXES = tuple(_READERS)

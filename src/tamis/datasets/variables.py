@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from tamis._typing import Matrix
 from tamis.datasets.records import DatasetError, Entry, Raw
+from tamis.io import LABEL_NAMES, TABLE_NAMES
 
 __all__ = ["table_and_classes"]
-
-_TABLE_NAMES = ("x", "fea", "features", "data")
-_CLASS_NAMES = ("y", "gnd", "label", "labels", "class", "classes", "target")
 
 
 def table_and_classes(variables: Mapping[str, Any], entry: Entry | None) -> Raw:
@@ -29,9 +27,9 @@ def table_and_classes(variables: Mapping[str, Any], entry: Entry | None) -> Raw:
         (name, table)
         for name, value in variables.items()
         for table in _tables(value)
-        if min(table.shape) > 1 or name.lower() in _TABLE_NAMES
+        if min(table.shape) > 1 or name.lower() in TABLE_NAMES
     ]
-    tables.sort(key=lambda named: _rank(named[0], _TABLE_NAMES))
+    tables.sort(key=lambda named: _rank(named[0], TABLE_NAMES))
     if entry is not None:
         wanted = (entry.n_samples, entry.n_features)
         tables.sort(key=lambda named: named[1].shape not in (wanted, wanted[::-1]))
@@ -40,7 +38,7 @@ def table_and_classes(variables: Mapping[str, Any], entry: Entry | None) -> Raw:
         raise DatasetError(f"it holds no table of numbers (found {found}); name it X")
     table_name, X = tables[0]
     known_shape = entry is not None and X.shape in (wanted, wanted[::-1])
-    if not known_shape and table_name.lower() not in _TABLE_NAMES and len(tables) > 1:
+    if not known_shape and table_name.lower() not in TABLE_NAMES and len(tables) > 1:
         raise DatasetError(f"it is unclear which variable is the table (found {found}); name it X")
 
     others = {name: value for name, value in variables.items() if name != table_name}
@@ -79,8 +77,8 @@ def _classes(
         labels = _label_vector(value, shape)
         if labels is not None:
             right_number = entry is not None and np.unique(labels).size == entry.n_classes
-            rank = _rank(name, _CLASS_NAMES)
-            if right_number or rank < len(_CLASS_NAMES):
+            rank = _rank(name, LABEL_NAMES)
+            if right_number or rank < len(LABEL_NAMES):
                 candidates.append((not right_number, rank, name, labels))
     return min(candidates, key=lambda found: found[:3])[3] if candidates else None
 

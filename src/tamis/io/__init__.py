@@ -25,6 +25,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tamis.io._array_files import ArrayFileError, csr_parts, named_arrays
+from tamis.io._arrays import LABEL_NAMES, TABLE_NAMES
 from tamis.io._errors import TableError, TableWarning
 from tamis.io._formats import FORMATS, check_content, columns_of_var, format_of, formats
 from tamis.io._origin import Origin
@@ -32,15 +34,19 @@ from tamis.io._table import Table
 from tamis.io._text import delimited_writer
 from tamis.io._values import MixedColumns
 from tamis.io._writing import check_replaceable, refuse_input_as_output, writing
-from tamis.utils.array_files import ArrayFileError
 
 __all__ = [
+    "LABEL_NAMES",
+    "TABLE_NAMES",
+    "ArrayFileError",
     "Table",
     "TableError",
     "TableWarning",
     "check_replaceable",
+    "csr_parts",
     "format_of",
     "formats",
+    "named_arrays",
     "read",
     "write_ranking",
     "write_table",

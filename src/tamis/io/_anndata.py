@@ -17,11 +17,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray
+from tamis.io._array_files import checked_sparse
 from tamis.io._errors import TableError, close_matches
 from tamis.io._libraries import need
 from tamis.io._table import Table, make_table
 from tamis.io._values import matrix, texts
-from tamis.utils.array_files import checked_sparse
 from tamis.utils.messages import close_names
 
 _SPARSE = {"csr_matrix": sp.csr_array, "csc_matrix": sp.csc_array}

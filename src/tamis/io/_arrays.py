@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tamis._typing import FloatArray, Matrix
+from tamis._typing import FloatArray
 from tamis.io._errors import TableError, close_matches
 from tamis.io._table import Table, make_table
 from tamis.io._values import texts
 
-_TABLE_KEYS = ("X", "fea", "data", "x", "features")
-_LABEL_KEYS = ("y", "Y", "gnd", "label", "labels")
+# The usual names, in any case, the most usual first.
+TABLE_NAMES = ("x", "fea", "data", "features")
+LABEL_NAMES = ("y", "gnd", "label", "labels", "class", "classes", "target")
 _NAME_KEYS = ("feature_names", "names")
 _ID_KEYS = ("ids", "id")
 
@@ -28,7 +29,6 @@ def table_of_arrays(
     labels: str | None,
     ids: str | None,
     key: str | None,
-    X: Matrix | None = None,
     dtypes: Mapping[str, Any] | None = None,
 ) -> Table:
     """The table among named arrays, with the labels, ids and column names beside it.
@@ -41,25 +41,19 @@ def table_of_arrays(
         Read one by one, and only those that are needed.
     labels, ids, key : str or None
         Names of the labels, the ids and the table; None takes the usual ones.
-    X : {ndarray, sparse} or None
-        The table, where it is none of the arrays; `key` is then unused.
     dtypes : mapping or None
         Types of the arrays by name, where the file has them as others.
     """
-    stored = None
-    rest = list(arrays)
-    if X is None:
-        chosen = _table_key(path, arrays, key)
-        rest.remove(chosen)
-        X = arrays[chosen]
-        stored = (dtypes or {}).get(chosen)
-    label_key = _side_key(path, rest, labels, _LABEL_KEYS, "labels")
+    chosen = _table_key(path, arrays, key)
+    rest = [name for name in arrays if name != chosen]
+    stored = (dtypes or {}).get(chosen)
+    label_key = _side_key(path, rest, labels, LABEL_NAMES, "labels")
     id_key = _side_key(path, rest, ids, _ID_KEYS, "ids")
     name_key = _side_key(path, rest, None, _NAME_KEYS, "names")
     table = make_table(
         path,
         format,
-        X,
+        arrays[chosen],
         None if name_key is None else np.ravel(arrays[name_key]).astype(str).tolist(),
         labels=None if label_key is None else _side_values(arrays[label_key]),
         ids=None if id_key is None else _side_values(arrays[id_key]),
@@ -75,10 +69,10 @@ def _table_key(path: Path, arrays: Mapping[str, Any], wanted: str | None) -> str
     """The key of the table: the one asked for, a usual one, or the only two-dimensional one."""
     if wanted is not None:
         return _checked_key(path, arrays, wanted, "the table")
-    usual = [key for key in _TABLE_KEYS if key in arrays]
-    if usual:
-        return usual[0]
-    shapes = {key: np.shape(array) for key, array in arrays.items()}
+    usual = usual_name(arrays, TABLE_NAMES)
+    if usual is not None:
+        return usual
+    shapes = {key: array.shape for key, array in arrays.items()}
     flat = [key for key, shape in shapes.items() if len(shape) == 2 and min(shape) > 1]
     if len(flat) == 1:
         return flat[0]
@@ -103,7 +97,13 @@ def _side_key(
     """The key of labels, ids or names: the one asked for, a usual one, or None."""
     if wanted is not None:
         return _checked_key(path, known, wanted, what)
-    return next((key for key in usual if key in known), None)
+    return usual_name(known, usual)
+
+
+def usual_name(known: Iterable[str], usual: Sequence[str]) -> str | None:
+    """The most usual of the names, in whatever case it is written; None if none is usual."""
+    ranked = [(usual.index(name.lower()), name) for name in known if name.lower() in usual]
+    return min(ranked)[1] if ranked else None
 
 
 def _side_values(array: Any) -> FloatArray:

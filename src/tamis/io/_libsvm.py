@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
+from tamis.io._array_files import checked_sparse
 from tamis.io._encoding import open_binary
 from tamis.io._errors import TableError
 from tamis.io._origin import Origin
 from tamis.io._table import Table, make_table
 from tamis.io._values import matrix
-from tamis.utils.array_files import checked_sparse
 
 
 def read_libsvm(

@@ -8,21 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tamis.io._array_files import csr_parts, load_npy, open_npz
 from tamis.io._arrays import plain, table_of_arrays
 from tamis.io._errors import TableError
 from tamis.io._table import Table, make_table
 from tamis.io._values import matrix
-from tamis.utils.array_files import (
-    LazyArrays,
-    checked_sparse,
-    csr_from_parts,
-    csr_parts,
-    load_npy,
-    open_npz,
-    part_names,
-)
-
-_SCIPY_NAMES = {"data", "indices", "indptr", "shape", "format", "_is_array"}
 
 
 def read_npy(
@@ -42,14 +32,7 @@ def read_npz(
 ) -> Table:
     """Read ``X`` (dense or sparse) with ``y``, ``ids`` and ``feature_names`` where they are."""
     with open_npz(path) as arrays:
-        if {"format", "shape", "data"} <= set(arrays):  # as scipy.sparse.save_npz writes it
-            X, parts = sp.csr_array(checked_sparse(sp.load_npz(path))), _SCIPY_NAMES
-        else:
-            name = key if key is not None else "X"
-            X, parts = csr_from_parts(arrays, name), set(part_names(name))
-        others = [name for name in arrays if X is None or name not in parts]
-        beside = LazyArrays(others, arrays.__getitem__)
-        return table_of_arrays(path, format, beside, labels=labels, ids=ids, key=key, X=X)
+        return table_of_arrays(path, format, arrays, labels=labels, ids=ids, key=key)
 
 
 def write_npy(table: Table, path: Path, *, format: str) -> None:

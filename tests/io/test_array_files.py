@@ -10,7 +10,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from tamis.utils.array_files import (
+from tamis.io._array_files import (
     ArrayFileError,
     LazyArrays,
     checked_sparse,

@@ -12,6 +12,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from tamis._typing import SparseMatrix
+from tamis.io._libraries import need
 
 __all__ = [
     "ArrayFileError",
@@ -23,11 +24,14 @@ __all__ = [
     "is_hdf5",
     "load_npy",
     "matlab_variables",
+    "named_arrays",
+    "open_matlab",
     "open_npz",
     "part_names",
 ]
 
 _PARTS = ("data", "indices", "indptr", "shape")
+_SCIPY_NAMES = {"data", "indices", "indptr", "shape", "format", "_is_array"}
 # A sparse table costs memory for every row and column, also where they hold nothing: their names,
 # scores and sums. More than this many of them for each value is no table but a wrong index.
 _MOST_EMPTY = 1000
@@ -86,7 +90,28 @@ def open_npz(path: Path) -> Iterator[LazyArrays]:
                 return archive[name]
 
         with archive:
-            yield LazyArrays(archive.files, array)
+            yield _with_sparse(LazyArrays(archive.files, array), path)
+
+
+def _with_sparse(arrays: LazyArrays, path: Path) -> LazyArrays:
+    """The arrays, the parts of a sparse matrix put together under one name."""
+    if {"format", "shape", "data"} <= set(arrays):  # as scipy.sparse.save_npz writes it
+        others = [name for name in arrays if name not in _SCIPY_NAMES]
+
+        def scipy_matrix() -> SparseMatrix:
+            return sp.csr_array(checked_sparse(sp.load_npz(path)))
+
+        return LazyArrays(
+            ["X", *others], lambda name: scipy_matrix() if name == "X" else arrays[name]
+        )
+    first = f"_{_PARTS[0]}"
+    stems = [name.removesuffix(first) for name in arrays if name.endswith(first)]
+    sparse = [stem for stem in stems if all(part in arrays for part in part_names(stem))]
+    parts = {part for stem in sparse for part in part_names(stem)}
+    return LazyArrays(
+        [*sparse, *(name for name in arrays if name not in parts)],
+        lambda name: csr_from_parts(arrays, name) if name in sparse else arrays[name],
+    )
 
 
 @contextmanager
@@ -155,6 +180,56 @@ def matlab_variables(path: Path) -> dict[str, Any]:
         if sp.issparse(value):
             checked_sparse(value)
     return variables
+
+
+@contextmanager
+def open_matlab(path: Path) -> Iterator[LazyArrays]:
+    """The variables of a MATLAB file of any version, or the arrays of another HDF5 file."""
+    if not is_hdf5(path):
+        variables = matlab_variables(path)
+        yield LazyArrays(variables, variables.__getitem__)
+        return
+    with need("h5py", "hdf5").File(path, "r") as file:
+        names = [
+            name
+            for name, node in file.items()
+            if hasattr(node, "shape") or "MATLAB_sparse" in node.attrs
+        ]
+        turned = path.suffix.lower() == ".mat"
+        yield LazyArrays(names, lambda name: _hdf5_value(file, file[name], turned))
+
+
+def _hdf5_value(file: Any, node: Any, turned: bool) -> Any:
+    """A variable of HDF5; MATLAB puts columns first, and text into arrays of code units."""
+    matrix = hdf5_sparse(node)
+    if matrix is not None:
+        return matrix
+    if node.dtype.kind != "O":
+        values = np.asarray(node[()])
+        return values.T if turned or "MATLAB_class" in node.attrs else values
+    if need("h5py", "hdf5").check_string_dtype(node.dtype) is not None:
+        return np.asarray(node.asstr()[()]).astype(str)
+    cells = [file[reference][()] for reference in node[()].ravel()]
+    if all(cell.dtype == np.uint16 for cell in cells):
+        return np.array([cell.tobytes().decode("utf-16-le") for cell in cells])
+    found = np.empty(len(cells), dtype=object)
+    found[:] = [cell.T for cell in cells]
+    return found
+
+
+@contextmanager
+def named_arrays(path: Path) -> Iterator[LazyArrays]:
+    """The arrays of an NPZ, MATLAB or HDF5 file by their names, each read when asked for.
+
+    Raises
+    ------
+    ArrayFileError
+        What is wrong with the file, as a clause.
+    TableError
+        That a library is missing.
+    """
+    with (open_npz if path.suffix.lower() == ".npz" else open_matlab)(path) as arrays:
+        yield arrays
 
 
 def hdf5_sparse(node: Any) -> SparseMatrix | None:
