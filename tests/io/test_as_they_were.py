@@ -134,7 +134,7 @@ class TestText:
         assert np.load(whole).ravel().tolist() == [BIG, BIG + 2, -5]
 
     def test_types_of_many_blocks(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("tamis.io._text.BLOCK_SIZE", 4)
+        monkeypatch.setattr("tamis.io._text_copy.BLOCK_SIZE", 4)
         lines = [f"{i % 2 == 0},{BIG + 7 * (i * i % 5)},{i * i}" for i in range(9)]
         lines[7] = "3,5,0.5"
         (tmp_path / "in.csv").write_text("a,b,c\n" + "\n".join(lines))

@@ -159,6 +159,8 @@ odd_names = st.lists(
 @example(names=["nan", ""])
 @example(names=["a\r", "b\r\n", "\ufeffc", "'d'"])
 @example(names=["0", " \r"])
+@example(names=["0", "\n"])
+@example(names=["MATLAB", "0"])
 @pytest.mark.parametrize("format", [*NAMED, "h5ad"])
 def test_odd_names_survive_or_are_refused(tmp_path, format, names):
     path = tmp_path / f"odd{SUFFIX[format]}"

@@ -31,7 +31,7 @@ from tamis.io._errors import TableError, TableWarning
 from tamis.io._formats import FORMATS, check_content, columns_of_var, format_of, formats
 from tamis.io._origin import Origin
 from tamis.io._table import Table
-from tamis.io._text import delimited_writer
+from tamis.io._text_writing import delimited_writer
 from tamis.io._values import MixedColumns
 from tamis.io._writing import check_replaceable, refuse_input_as_output, writing
 

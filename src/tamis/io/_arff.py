@@ -18,7 +18,7 @@ from tamis.io._libraries import need
 from tamis.io._origin import Origin
 from tamis.io._rows import RowCollector, row_values
 from tamis.io._table import Table, make_table, refuse_text, set_aside
-from tamis.io._text import TypedColumn
+from tamis.io._text_copy import TypedColumn
 from tamis.io._values import cells_of, texts
 
 _CLASS = "class"
@@ -231,7 +231,7 @@ def _refuse_names(arff: Any, path: Path, attributes: list[tuple[str, Any]]) -> N
             survives = arff.loads(arff.dumps(header))["attributes"][0][0] == name
             # In a file, unlike here, a carriage return ends the line too.
             survives = survives and "\r" not in name
-        except arff.ArffException:
+        except (arff.ArffException, ValueError):  # it parses a name of white space by halves
             survives = False
         if not survives:
             raise TableError(

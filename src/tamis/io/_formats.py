@@ -19,7 +19,9 @@ from tamis.io._libsvm import copy_libsvm, read_libsvm, write_libsvm
 from tamis.io._matlab import read_mat, write_mat
 from tamis.io._numpy import read_npy, read_npz, write_npy, write_npz
 from tamis.io._table import Table
-from tamis.io._text import copy_delimited, read_delimited, typed_delimited, write_delimited
+from tamis.io._text import read_delimited
+from tamis.io._text_copy import copy_delimited, typed_delimited
+from tamis.io._text_writing import write_delimited
 
 _TEXT, _WIDE_TEXT = "text", "UTF-16 text"
 
@@ -141,7 +143,8 @@ _MARKS = (
     (b"\xfd7zXZ", "xz"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\x89HDF\r\n\x1a\n", "HDF5"),
-    (b"MATLAB", "MATLAB"),
+    (b"MATLAB 5.0 MAT-file", "MATLAB"),
+    (b"MATLAB 7.3 MAT-file", "MATLAB"),
     (b"\xd0\xcf\x11\xe0", "old Excel (.xls)"),
     (b"%PDF", "PDF"),
 )
