@@ -20,6 +20,7 @@ from tamis.graphs import neighbor_graph
 from tamis.inspection import Groups, View
 from tamis.registry import METHODS, make
 from tamis.report import _charts as charts
+from tamis.report import _grids as grids
 from tamis.report import _words as words
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
@@ -503,7 +504,7 @@ class TestCharts:
     def test_cells_are_drawn_once(self):
         mask = np.random.RandomState(0).rand(9, 13) > 0.5
         area = 0.0
-        for run in re.findall(r"h([\d.]+)v1", charts._runs(mask)):
+        for run in re.findall(r"h([\d.]+)v1", grids._runs(mask)):
             area += float(run)
         assert area == mask.sum()
 

@@ -24,6 +24,7 @@ from tamis.inspection import (
 )
 from tamis.registry import method_of
 from tamis.report import _charts as charts
+from tamis.report import _grids as grids
 from tamis.report import _recipe as recipe
 from tamis.report import _words as words
 
@@ -34,14 +35,14 @@ MOST_FOUND = 20_000
 MOST_INKED = 20_000
 
 
-def image_figure(checked: Selection, image_shape: tuple[int, int] | None) -> charts.Grid | None:
+def image_figure(checked: Selection, image_shape: tuple[int, int] | None) -> grids.Grid | None:
     """The kept pixels, where the columns are those of an image."""
     if image_shape is None:
         return None
     mean = None
     if checked.X.shape[1] <= MOST_INKED:
         mean = np.asarray(checked.X.mean(axis=0), dtype=np.float64).reshape(image_shape)
-    return charts.pixel_grid(_mask(checked).reshape(image_shape), mean)
+    return grids.pixel_grid(_mask(checked).reshape(image_shape), mean)
 
 
 def _mask(checked: Selection) -> Any:
@@ -85,7 +86,7 @@ def render(
             rows=_table_rows(selection, redundancy, stability),
             bend=bend,
             score_chart=charts.score_chart(scores, n_kept, bend),
-            barcode=charts.barcode_grid(_mask(selection)),
+            barcode=grids.barcode_grid(_mask(selection)),
             others=_other_columns(selection, stability),
             caution=selection.caution,
             tiles=_tiles(loss, group_evidence),
@@ -94,7 +95,7 @@ def render(
                 (selection.names[left], selection.names[right], value)
                 for left, right, value in redundancy.strongest(5)
             ],
-            heat=charts.heat_grid(
+            heat=grids.heat_grid(
                 redundancy.correlations, list(selection.names[redundancy.columns])
             ),
             groups=groups,
