@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import discriminant, factorisation, foundation, margin, spectral, systems
+from benchmarks import discriminant, factorization, foundation, margin, spectral, systems
 from benchmarks.case import Case
 from benchmarks.data import has_set
 from benchmarks.growth import growth_page
@@ -25,7 +25,7 @@ CASES = (
     *spectral.CASES,
     *discriminant.CASES,
     *margin.CASES,
-    *factorisation.CASES,
+    *factorization.CASES,
     *systems.CASES,
 )
 PACKAGES = ("tamis", "numpy", "scipy", "scikit-learn", "skfeature-chappers")
@@ -109,7 +109,7 @@ beyond the loaded table.
 {kept["growth"]}
 """
     if left_out:
-        text += "\nNot measured, because the set was not at hand: " + "; ".join(left_out) + ".\n"
+        text += "\nNot measured, because the set was not available: " + "; ".join(left_out) + ".\n"
     return text
 
 
@@ -120,7 +120,7 @@ def threads_section(rows: list[dict[str, str]]) -> str:
     return f"""## Threads
 
 numpy and scipy each bring a pool of threads, and the two spin against each other. A fit therefore
-runs on one thread, but for the products and factorisations large enough for all of them. Seconds of
+runs on one thread, but for the products and factorizations large enough for all of them. Seconds of
 a fit as it comes, with one thread set by variables, and with every pool at its full number, on a
 machine of its own ("quiet") and beside a process that keeps a core busy; a few iterations of the
 iterative methods. To reach: at most {ALLOWED:g} times the better of one and all (below

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 
 def has_set(name: str) -> bool:
-    """Whether the real set is at hand."""
+    """Whether the real set is available."""
     folder = os.environ.get("TAMIS_DATA")
     return folder is not None and (Path(folder) / f"{name}.npz").exists()
 

@@ -44,7 +44,7 @@ JDLUFS = partial(fit, method="jdlufs", n_clusters=10, random_state=0)
 
 
 def _jdlufs_of_whole_systems(X: Any) -> None:
-    """The same method, every feature in every factorisation."""
+    """The same method, every feature in every factorization."""
     from tamis.solvers import weighted_ridge
 
     weighted_ridge.TAIL = 0.0

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 @pytest.fixture(scope="session")
 def benchmark_set() -> Callable[[str], tuple[Any, np.ndarray]]:
-    """Load a real benchmark set by name: (X, y), or skip when it is not at hand."""
+    """Load a real benchmark set by name: (X, y), or skip when it is not available."""
     folder = os.environ.get("TAMIS_DATA")
 
     def load(name: str) -> tuple[Any, np.ndarray]:

@@ -59,18 +59,18 @@ def test_every_data_set_is_listed_with_where_it_is(run):
     assert " yes " in rows["digits"]
     assert " no " in rows["xm2vts"]
     found = json.loads(run("datasets", "--json").stdout)
-    present = [entry["name"] for entry in found if entry["present"]]
+    present = [entry["name"] for entry in found if entry["available"]]
     assert present == list(datasets.available())
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("digits", "at hand   yes"),
+        ("digits", "available yes"),
         ("Digits", "8 × 8 pixels"),
-        ("xm2vts", "at hand   no; put xm2vts"),
-        ("usps", "at hand   no; it is downloaded when first used"),
-        ("letter_ab", "at hand   no; it is made of letter"),
+        ("xm2vts", "available no; put xm2vts"),
+        ("usps", "available no; it is downloaded when first used"),
+        ("letter_ab", "available no; it is made of letter"),
     ],
 )
 def test_a_data_set_in_detail(run, monkeypatch, tmp_path, name, said):

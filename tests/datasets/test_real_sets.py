@@ -1,4 +1,4 @@
-"""The sets themselves, where they are at hand."""
+"""The sets themselves, where they are available."""
 
 from __future__ import annotations
 

@@ -70,7 +70,9 @@ def test_the_registrys_copy_has_the_registrys_name(folder):
 def test_another_copy_has_its_own_name_and_is_told(folder):
     right = fingerprints()
     permute(folder)
-    with pytest.warns(datasets.DatasetWarning, match="'sonar' at hand has the right shape, but"):
+    with pytest.warns(
+        datasets.DatasetWarning, match="local copy of 'sonar' has the right shape, but"
+    ):
         name = contents_name(NAME)
     assert name == datasets.local_copy(NAME).sha256 != datasets.entry(NAME).sha256
     assert not set(fingerprints()) & set(right)

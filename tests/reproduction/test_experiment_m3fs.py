@@ -206,7 +206,7 @@ def test_tables_have_one_scale_around_their_mean():
 
 def test_letters_are_told_apart_on_their_own_scale():
     if "letter_abcd" not in datasets.available():
-        pytest.skip("the benchmark set letter_abcd is not at hand: see docs/datasets.md")
+        pytest.skip("the benchmark set letter_abcd is not available: see docs/datasets.md")
     rows = margin_runs.run_clusterings("letter_abcd", "margin", {"C": 10.0}, ONCE)
     assert rows[0]["values"][0] > 0.65  # every column scaled by itself: 0.495
 

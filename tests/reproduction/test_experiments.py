@@ -20,12 +20,12 @@ from tamis.reproduction.assembly import cells_beside, curves
 from tamis.reproduction.experiment import Experiment
 from tamis.reproduction.figures import draw
 from tamis.reproduction.papers import jdlufs, jelsr, udfs
-from tamis.reproduction.published_tables import transcribe
+from tamis.reproduction.published_tables import published_table
 from tamis.reproduction.tables import PaperTable
 from tamis.utils.files import write_atomically
 
 METHODS = ("All features", "Random subsets", "Max variance")
-PRINTED = transcribe("""
+PRINTED = published_table("""
       | All features | Max variance
 iris  | 80.0±15.0    | 20.0±1.0
 lung  | 50.0±1.0     | 50.0±1.0
@@ -69,7 +69,7 @@ TINY = Experiment(
 def no_sets_of_the_machine(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Only the bundled sets are at hand, whatever this machine has."""
+    """Only the bundled sets are available, whatever this machine has."""
     monkeypatch.setenv("TAMIS_DATA", str(tmp_path_factory.mktemp("empty")))
     monkeypatch.setattr(datasets, "available", lambda: ("iris", "digits"))
 
@@ -291,7 +291,7 @@ def test_the_experiments_have_work_for_all_their_sets(name: str) -> None:
 
 
 def made_up(experiment: Experiment) -> Results:
-    """Results of every task of an experiment, as if all sets were at hand."""
+    """Results of every task of an experiment, as if all sets were available."""
     rng = np.random.default_rng(0)
     protocol = experiment.quick_protocol
     measures = [f"{c}_{m}" for c in protocol.clusterers for m in ("acc", "nmi")]

@@ -10,8 +10,9 @@ from rich.console import Console
 
 from tamis.evaluation.results import Estimate
 from tamis.reproduction.papers import jdlufs, jelsr, udfs
-from tamis.reproduction.published_tables import NOTHING, Printed, transcribe
-from tamis.reproduction.tables import VERDICTS, Cell, PaperTable, markdown_text, summary
+from tamis.reproduction.published_tables import NOTHING, Printed, published_table
+from tamis.reproduction.rendering import markdown_text
+from tamis.reproduction.tables import VERDICTS, Cell, PaperTable, summary
 
 
 def estimate(mean: float, sd: float = 0.0, **fields: Any) -> Estimate:
@@ -48,7 +49,7 @@ def test_a_cost_is_better_when_it_is_smaller() -> None:
 
 
 def test_what_the_print_rounds_away_counts_as_the_same() -> None:
-    printed = transcribe("  | A\nrow | 99.9\n")["row", "A"]
+    printed = published_table("  | A\nrow | 99.9\n")["row", "A"]
     assert printed.beside(estimate(0.9994)).verdict == "reproduced"
     assert printed.beside(estimate(0.9996)).verdict == "better"
 
@@ -157,7 +158,7 @@ def test_a_cell_outside_the_table_is_an_error() -> None:
 
 
 def test_transcription_reads_means_deviations_and_gaps() -> None:
-    table = transcribe("   | A | B | C\nrow | 5.04 ± 0.1 | 7 | \n", scale=1.0)
+    table = published_table("   | A | B | C\nrow | 5.04 ± 0.1 | 7 | \n", scale=1.0)
     assert table["row", "A"] == Printed(5.04, 0.1, 0.005)
     assert table["row", "B"] == Printed(7.0, None, 0.5)
     assert table["row", "C"] == NOTHING
@@ -169,7 +170,7 @@ def test_transcription_reads_means_deviations_and_gaps() -> None:
 )
 def test_transcription_refuses_what_it_cannot_read(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        transcribe(text)
+        published_table(text)
 
 
 ALL_PRINTED = {

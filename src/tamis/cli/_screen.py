@@ -103,10 +103,14 @@ def print_table(
     names : sequence of str
         Columns of names, which are one word whatever they are made of.
     """
+    from tamis.utils.text_tables import aligned_lines
+
     console = stdout()
     cells = [[printable(cell) for cell in row] for row in rows]
     if not console.is_terminal:
-        _print_plain(columns, cells, right)
+        numbers = [i for i, name in enumerate(columns) if name in right]
+        for line in aligned_lines([columns, *cells], right=numbers):
+            print(line.rstrip())
         return
     from rich import box
     from rich.cells import cell_len
@@ -173,22 +177,6 @@ def _shared_out(narrowest: Sequence[int], natural: Sequence[int], room: int) -> 
     return [
         least + int((most - least) * share) for least, most in zip(narrowest, natural, strict=True)
     ]
-
-
-def _print_plain(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str]
-) -> None:
-    """Columns as wide as they need be, two spaces between them, nothing at the ends of lines."""
-    from rich.cells import cell_len, set_cell_size
-
-    lines = [columns, *rows]
-    widths = [max(cell_len(line[i]) for line in lines) for i in range(len(columns))]
-    for line in lines:
-        padded = [
-            " " * (width - cell_len(cell)) + cell if name in right else set_cell_size(cell, width)
-            for name, cell, width in zip(columns, line, widths, strict=True)
-        ]
-        print("  ".join(padded).rstrip())
 
 
 def print_json(value: Any) -> None:

@@ -49,7 +49,7 @@ def bench(
             metavar="A,B",
             help="Only these data sets.",
             autocompletion=dataset_list,
-            show_default="those at hand",
+            show_default="those available",
         ),
     ] = None,
     output: Annotated[

@@ -42,20 +42,20 @@ def datasets(
     """
     from tamis import datasets as registered
 
-    present = set(registered.available())
+    available = set(registered.available())
     if name is not None:
         try:
             entry = registered.entry(name)
         except registered.DatasetError as error:
             raise CommandError(command_words(error)) from None
-        _print_one(entry, entry.name in present, as_json)
+        _print_one(entry, entry.name in available, as_json)
         return
     entries = [registered.entry(name) for name in registered.names()]
     if as_json:
-        print_json([_described(entry, entry.name in present) for entry in entries])
+        print_json([_described(entry, entry.name in available) for entry in entries])
         return
     print_table(
-        ("name", "samples", "columns", "classes", "kind", "papers", "at hand", "source"),
+        ("name", "samples", "columns", "classes", "kind", "papers", "available", "source"),
         [
             (
                 entry.name,
@@ -64,7 +64,7 @@ def datasets(
                 _count(entry.n_classes),
                 entry.kind,
                 ", ".join(entry.papers),
-                "yes" if entry.name in present else "no",
+                "yes" if entry.name in available else "no",
                 entry.source,
             )
             for entry in entries
@@ -73,8 +73,8 @@ def datasets(
     )
     print_text("")
     print_text(
-        f"{len(present)} of {len(entries)} are at hand. `tamis datasets NAME` tells where another "
-        "comes from."
+        f"{len(available)} of {len(entries)} are available. `tamis datasets NAME` tells where "
+        "another comes from."
     )
 
 
@@ -82,7 +82,7 @@ def _count(number: int | None) -> str:
     return "–" if number is None else f"{number:,}"
 
 
-def _described(entry: Entry, present: bool) -> dict[str, Any]:
+def _described(entry: Entry, available: bool) -> dict[str, Any]:
     fields = {
         field.name: getattr(entry, field.name)
         for field in dataclasses.fields(entry)
@@ -92,13 +92,13 @@ def _described(entry: Entry, present: bool) -> dict[str, Any]:
         **fields,
         "made_of": entry.recipe.base if entry.recipe else None,
         "downloadable": entry.download is not None,
-        "present": present,
+        "available": available,
     }
 
 
-def _print_one(entry: Entry, present: bool, as_json: bool) -> None:
+def _print_one(entry: Entry, available: bool, as_json: bool) -> None:
     if as_json:
-        print_json(_described(entry, present))
+        print_json(_described(entry, available))
         return
     shape = f"{_count(entry.n_samples)} samples × {_count(entry.n_features)} columns"
     print_text(entry.name, style="bold")
@@ -112,13 +112,13 @@ def _print_one(entry: Entry, present: bool, as_json: bool) -> None:
         print_text(f"note      {entry.note}")
     if entry.sha256:
         print_text(f"sha256    {entry.sha256} (of the contents)")
-    print_text(f"at hand   {'yes' if present else _what_to_do(entry)}")
+    print_text(f"available {'yes' if available else _what_to_do(entry)}")
 
 
 def _what_to_do(entry: Entry) -> str:
     supply = "put {} (.npz, .mat or .csv) into the folder that TAMIS_DATA names"
     if entry.recipe is not None:
-        return f"no; it is made of {entry.recipe.base}, which is not at hand either"
+        return f"no; it is made of {entry.recipe.base}, which is not available either"
     if entry.download is not None:
         return "no; it is downloaded when first used, or " + supply.format(" or ".join(entry.files))
     return "no; " + supply.format(" or ".join(entry.files))

@@ -263,17 +263,17 @@ def _fetch(known: Entry, download: bool) -> tuple[Raw, Copy]:
 
 def _copy(raw: Raw, known: Entry, state: Origin | None) -> Copy:
     """What was read of a registered set."""
-    return _remembered(
+    return _cached_copy(
         known.name, state, raw, lambda sha256: Copy(sha256, _difference(raw, sha256, known))
     )
 
 
 def _own_copy(raw: Raw, name: str, path: Path) -> Copy:
     """What was read of a file that the registry does not know: there is nothing to compare."""
-    return _remembered(name, _file_state(path), raw, lambda sha256: Copy(sha256, None))
+    return _cached_copy(name, _file_state(path), raw, lambda sha256: Copy(sha256, None))
 
 
-def _remembered(name: str, state: Origin | None, raw: Raw, copy: Callable[[str], Copy]) -> Copy:
+def _cached_copy(name: str, state: Origin | None, raw: Raw, copy: Callable[[str], Copy]) -> Copy:
     """The copy made of a checksum, which is computed once for each origin."""
     if state is not None and (name, state) in _hashed:
         return _hashed[name, state]

@@ -84,7 +84,7 @@ def _classes(
 
 
 def _label_vector(value: Any, lengths: tuple[int, int]) -> NDArray[Any] | None:
-    """A variable as one label a sample, or None if it cannot be that."""
+    """A variable as one label per sample, or None if it cannot be that."""
     if sp.issparse(value) and value.shape[0] * value.shape[1] < 50 * max(lengths):
         value = value.toarray()
     if isinstance(value, np.ndarray) and value.dtype == object and value.size in lengths:

@@ -49,11 +49,11 @@ class Candidate:
         Its name in the registry, or "all_features".
     parameters : mapping
         Fixed ones, graphs and other arrays among them. The value "n_classes" stands for the number
-        of classes of the set at hand, which most papers give to their methods.
+        of classes of the set, which most papers give to their methods.
     grid : mapping
         Parameters to choose from when the protocol tunes: all combinations are tried.
     scaling : str or None
-        Scaling for the fit, where the method needs another than the protocol's; judging is always
+        Scaling for the fit, where the method needs another than the protocol's; scoring is always
         on the protocol's.
     selector : estimator or None
         One of your own, instead of a registered one; `method` is then only its name. A tamis
@@ -107,7 +107,7 @@ class Candidate:
         return {name: json_value(value) for name, value in setting.items()}
 
     def fingerprint(self, setting: Mapping[str, Any], table: str) -> str:
-        """Of all that a run hangs on: the table, the scaling, every parameter, default or not.
+        """Of all that a run depends on: the table, the scaling, every parameter, default or not.
 
         Of a selector of your own, its code too.
         """

@@ -1,4 +1,4 @@
-"""What a run hangs on, in a few letters: contents of values, and the code of classes."""
+"""What a run depends on, in a few letters: contents of values, and the code of classes."""
 
 from __future__ import annotations
 

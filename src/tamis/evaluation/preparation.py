@@ -30,10 +30,10 @@ N_NEIGHBORS = 5
 
 
 def contents_name(data: Data) -> str:
-    """What a table holds, in a few letters: of a set by name, the checksum of the copy at hand.
+    """What a table holds, in a few letters: of a set by name, the checksum of the local copy.
 
-    A set that is not at hand, or cannot be read, has the name of the registry's copy: that is what
-    a download gives, or nothing.
+    A set that is not available, or cannot be read, has the name of the registry's copy: that is
+    what a download gives, or nothing.
     """
     if isinstance(data, str):
         try:
@@ -43,7 +43,7 @@ def contents_name(data: Data) -> str:
             return known.sha256 or known.name
         if copy.difference:
             warnings.warn(
-                f"the copy of {data!r} at hand {copy.difference}; results may not compare with "
+                f"the local copy of {data!r} {copy.difference}; results may not compare with "
                 "others'.",
                 datasets.DatasetWarning,
                 stacklevel=2,
@@ -53,7 +53,7 @@ def contents_name(data: Data) -> str:
 
 
 def differences(names: Iterable[str]) -> dict[str, str]:
-    """Those of the sets whose copy at hand is not the registry's, each with how it differs."""
+    """Those of the sets whose local copy is not the registry's, each with how it differs."""
     found = {}
     for name in names:
         with suppress(datasets.DatasetError):  # what cannot be read is told by the runs that fail

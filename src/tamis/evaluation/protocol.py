@@ -1,4 +1,4 @@
-"""Everything that a figure hangs on besides the method and the data, by name."""
+"""Everything that a figure depends on besides the method and the data, by name."""
 
 from __future__ import annotations
 

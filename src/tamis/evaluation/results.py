@@ -77,7 +77,7 @@ class Estimate:
         95 % confidence interval of the mean (Student's t). Values of one random subset are not
         independent: the interval is then over the subsets. NaN if nothing tells the spread.
     values : ndarray
-        One a clustering, or a fold.
+        One per clustering, or per fold.
     n_features : int or None
         Where they were measured; None for a mean over several numbers.
     parameters : dict

@@ -27,7 +27,7 @@ DENSE_SHARE = 0.05
 
 
 def repeated_kmeans(X: Matrix, n_clusters: int, protocol: Protocol, seeds: range) -> list[IntArray]:
-    """Clusterings of X, one a seed."""
+    """Clusterings of X, one per seed."""
     if sp.issparse(X) and X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]:
         X = X.toarray()
     X = with_short_indices(X)
@@ -51,7 +51,7 @@ def clustering_values(
     seeds: range,
     reference: IntArray | None,
 ) -> dict[str, list[float]]:
-    """Every measure of every clusterer, one value a seed.
+    """Every measure of every clusterer, one value per seed.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def clustering_values(
 
     Notes
     -----
-    O(n·k·c) an iteration of K-means with k columns; the graph of a normalised cut is made once.
+    O(n·k·c) per iteration of K-means with k columns; the graph of a normalised cut is made once.
     """
     values: dict[str, list[float]] = {}
     for clusterer in protocol.clusterers:

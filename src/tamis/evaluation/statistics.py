@@ -115,7 +115,7 @@ def paired_tests(
 
     Notes
     -----
-    The test is over the starts of K-means and the random subsets, on the samples at hand: it says
+    The test is over the starts of K-means and the random subsets, on these samples: it says
     nothing of other samples. Clusterings of one random subset are not independent; of them the
     means are tested, a pair for each subset.
 

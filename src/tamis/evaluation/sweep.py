@@ -45,7 +45,7 @@ class Task:
     arguments : mapping
         Given to the function by name.
     fingerprint : str
-        Changes with whatever the result hangs on that the key does not tell: the contents of a
+        Changes with whatever the result depends on that the key does not tell: the contents of a
         table, defaults in force. A record with another fingerprint is made again.
     """
 
@@ -79,7 +79,7 @@ def sweep(
     path : path or None, default=None
         The file of results, created or continued; None keeps them in memory only.
     header : mapping or None, default=None
-        What the results hang on, such as a protocol. A file made with another is refused.
+        What the results depend on, such as a protocol. A file made with another is refused.
     n_jobs : int, default=1
         Processes; -1 takes every core.
     progress : bool, default=False

@@ -86,7 +86,7 @@ def column_names(selector: Selector, feature_names: Sequence[Any] | None = None)
     if len(names) != n_features:
         raise ValueError(
             f"feature_names has {len(names)} names, but the selector was fitted on {n_features} "
-            "columns; give one name a column."
+            "columns; give one name per column."
         )
     return names
 

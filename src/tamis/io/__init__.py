@@ -249,7 +249,8 @@ def write_ranking(
     support = selector.get_support()
     if len(feature_names) != len(support):
         raise TableError(
-            f"{target}: {len(feature_names)} names for {len(support)} features; pass one a feature."
+            f"{target}: {len(feature_names)} names for {len(support)} features; pass one per "
+            "feature."
         )
     records = [
         {

@@ -211,12 +211,15 @@ def make_table(
     kept_names = default_names(n_features) if names is None else [str(name) for name in names]
     if len(kept_names) != n_features:
         raise TableError(
-            f"{path}: {len(kept_names)} column names for {n_features} columns; write one a column."
+            f"{path}: {len(kept_names)} column names for {n_features} columns; write one per "
+            "column."
         )
     set_aside(path, kept_names, None, None)
     for what, values in (("labels", labels), ("ids", ids)):
         if values is not None and len(values) != n_samples:
-            raise TableError(f"{path}: {len(values)} {what} for {n_samples} rows; write one a row.")
+            raise TableError(
+                f"{path}: {len(values)} {what} for {n_samples} rows; write one per row."
+            )
     columns, n_rows = columns_not_finite(X)
     refuse_missing_columns(path, columns, kept_names, n_rows, n_samples)
     feature_names = np.array(kept_names, dtype=object)

@@ -79,7 +79,7 @@ def _by_appearance(codes: IntArray) -> IntArray:
 
 
 def _nmi(true: IntArray, pred: IntArray, normalization: str) -> float:
-    # Sums over clusters hang on their order in the last bits; names of clusters must not.
+    # Sums over clusters depend on their order in the last bits; names of clusters must not.
     true, pred = _by_appearance(true), _by_appearance(pred)
     score = normalized_mutual_info_score(true, pred, average_method=normalization)
     # Rounding may carry the score of two identical partitions past 1.

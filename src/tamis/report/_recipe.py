@@ -62,7 +62,7 @@ def python_code(
 
 
 def versions() -> list[tuple[str, str]]:
-    """The software that the result hangs on."""
+    """The software that the result depends on."""
     packages = [(name, version(name)) for name in ("tamis", "numpy", "scipy", "scikit-learn")]
     return [*packages, ("Python", platform.python_version()), ("system", platform.system())]
 

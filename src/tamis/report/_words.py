@@ -62,7 +62,7 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def standing(measure: Measure, n_kept: int) -> str:
+def beats_random(measure: Measure, n_kept: int) -> str:
     """How a measure compares with random subsets."""
     n_random = len(measure.random)
     if not n_random:
@@ -73,7 +73,7 @@ def standing(measure: Measure, n_kept: int) -> str:
 
 
 def against_random(measure: Measure, *, shares: bool = True) -> str:
-    """A measure's standing and the range of the random subsets, for a caption."""
+    """How a measure compares with random subsets, and their range, for a caption."""
     if not len(measure.random):
         return "No other choice of as many columns to compare with."
     low, high = float(measure.random.min()), float(measure.random.max())
@@ -100,7 +100,7 @@ def summary(
     sentences.append(
         f"Of the {loss.n_neighbors} nearest neighbours of a row, "
         f"{percent(loss.neighbors.selected)} stay its nearest when only the kept columns are "
-        f"looked at: {standing(loss.neighbors, n_kept)}."
+        f"looked at: {beats_random(loss.neighbors, n_kept)}."
     )
     if groups_first:
         sentences[-1] += (
@@ -151,7 +151,7 @@ def _variance_sentence(loss: Loss, kept: str, n_kept: int, groups_first: bool) -
     text = (
         f"{kept} {'keep' if n_kept > 1 else 'keeps'} {percent(loss.variance.selected)} of the "
         f"variance in held-out rows, against a noise level of {percent(loss.noise)}: "
-        f"{standing(loss.variance, n_kept)}."
+        f"{beats_random(loss.variance, n_kept)}."
     )
     if loss.noise < 1 - 1e-9 and loss.told < 0.01:
         text += f" Of the other columns {'they tell' if n_kept > 1 else 'it tells'} next to nothing"

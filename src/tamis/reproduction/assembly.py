@@ -57,7 +57,7 @@ def curves(
     title: str,
     y_label: str,
 ) -> Curves | None:
-    """A measure in per cent over the number of features, a line a method with its interval.
+    """A measure in per cent over the number of features, one line per method with its interval.
 
     A method that was judged at one number only, all features, is a level line. None if the set
     was not judged at all.

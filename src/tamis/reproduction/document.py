@@ -13,7 +13,8 @@ from typing import Any
 from tamis.evaluation.protocol import Protocol
 from tamis.reproduction.experiment import Experiment
 from tamis.reproduction.plain_table import PlainTable
-from tamis.reproduction.tables import PaperTable, markdown_text, summary
+from tamis.reproduction.rendering import markdown_text
+from tamis.reproduction.tables import PaperTable, summary
 
 __all__ = ["Document"]
 
@@ -40,12 +41,12 @@ class Document:
         As it was run.
     tables : tuple of PaperTable
     figures : tuple of Path
-    at_hand : tuple of str
+    available : tuple of str
         The sets that were run.
     absent : mapping
-        The sets that were not at hand, each with what to do.
+        The sets that were not available, each with what to do.
     differing : mapping
-        The sets whose copy at hand is not the registry's, each with how it differs.
+        The sets whose local copy is not the registry's, each with how it differs.
     failures : tuple
         Key and error of every run that failed.
     too_long : tuple
@@ -59,7 +60,7 @@ class Document:
     protocol: Protocol
     tables: tuple[PaperTable | PlainTable, ...]
     figures: tuple[Path, ...]
-    at_hand: tuple[str, ...]
+    available: tuple[str, ...]
     absent: Mapping[str, str]
     differing: Mapping[str, str]
     failures: tuple[tuple[Mapping[str, Any], str | None], ...]
@@ -104,7 +105,7 @@ class Document:
             "quick": self.quick,
             "protocol": self.protocol.as_dict(),
             "made_with": [dict(made) for made in self.made_with],
-            "sets": list(self.at_hand),
+            "sets": list(self.available),
             "absent": dict(self.absent),
             **({"differing": dict(self.differing)} if self.differing else {}),
             **{

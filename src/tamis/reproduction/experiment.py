@@ -30,7 +30,7 @@ class Experiment:
     about : str
         The protocol as far as the paper tells it, and what was decided where it does not.
     sets : tuple of str
-        Names of datasets; those not at hand give cells without data.
+        Names of datasets; those not available give cells without data.
     protocol, quick_protocol : Protocol
         How the sets are judged, in full and in a few minutes.
     quick_sets : tuple of str

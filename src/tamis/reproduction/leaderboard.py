@@ -1,4 +1,4 @@
-"""The leaderboard: every method as it comes, no labels before judging, on every set at hand."""
+"""The leaderboard: every method as it comes, no labels before judging, on every available set."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def tasks(sets: Sequence[str], protocol: Protocol) -> list[Task]:
 
 
 def tables(results: Results) -> list[PlainTable]:
-    """The standings, and the figures behind them set by set."""
+    """The leaderboard, and the figures behind it set by set."""
     if not results.sets:
         return []
     rows = leaderboard_rows(results)

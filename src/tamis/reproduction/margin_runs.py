@@ -93,7 +93,7 @@ Clusterer = Callable[[int], IntArray]  # from a seed to labels
 
 
 # ------------------------------------------------------------------------------------------------
-# Clusterings: what does not hang on the seed is done once, the rest for each seed
+# Clusterings: what does not depend on the seed is done once, the rest for each seed
 # ------------------------------------------------------------------------------------------------
 
 
@@ -182,7 +182,7 @@ _ESTIMATORS: Mapping[str, tuple[type, ...]] = {
 
 
 def margin_fingerprint(data: str, method: str) -> str:
-    """Of what a run hangs on besides its key: the table, its case, the defaults in force."""
+    """Of what a run depends on besides its key: the table, its case, the defaults in force."""
     defaults = [sorted(estimator().get_params().items()) for estimator in _ESTIMATORS[method]]
     return digest(contents_name(data), CASES.get(data), SCALING, defaults)
 
@@ -257,7 +257,7 @@ def run_saliencies(
 ) -> list[dict[str, Any]]:
     """Saliencies of the columns of iris and of noise (Figure 1), the largest of them one.
 
-    The single value list of the measure "saliency" has one value a feature.
+    The single value list of the measure "saliency" has one value per feature.
     """
     X, _ = prepared(data, "none", None, protocol.seed)
     with warnings.catch_warnings():

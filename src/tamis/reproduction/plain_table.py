@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table as RichTable
 
-from tamis.reproduction.tables import aligned, markdown_grid, markdown_text
+from tamis.reproduction.rendering import markdown_table, markdown_text, plain_text_table
 
 __all__ = ["PlainTable"]
 
@@ -28,7 +28,7 @@ class PlainTable:
     note : str
         What the reader should know.
     data : sequence of dict
-        The same for programs, a dict a row.
+        The same for programs, one dict per row.
     """
 
     title: str
@@ -54,18 +54,12 @@ class PlainTable:
 
     def text(self) -> str:
         """Aligned plain text."""
-        lines = [list(self.columns), *map(list, self.rows)]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(self.columns))]
-        printed = [aligned(line, widths, "  ").rstrip() for line in lines]
-        rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-        parts = [self.title, rule, printed[0], rule, *printed[1:], rule]
-        return "\n".join([*parts, self.note] if self.note else parts)
+        return plain_text_table(self.title, [self.columns, *self.rows], self.note)
 
     def markdown(self) -> str:
         """The table in GitHub's Markdown, its source aligned."""
         lines = [[markdown_text(cell) for cell in line] for line in (self.columns, *self.rows)]
-        parts = [f"**{markdown_text(self.title)}**", markdown_grid(lines)]
-        return "\n\n".join([*parts, markdown_text(self.note)] if self.note else parts)
+        return markdown_table(self.title, lines, self.note)
 
     def rich(self) -> RichTable:
         """The table for a terminal."""

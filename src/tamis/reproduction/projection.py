@@ -74,8 +74,8 @@ def run_projection(
     Returns
     -------
     list of dict
-        The measures "first" and "second" (the components, a value a sample), "class" (its code) and
-        "silhouette" (how far apart the classes are in the plane, from -1 to 1; one value).
+        The measures "first" and "second" (the components, one value per sample), "class" (its code)
+        and "silhouette" (how far apart the classes are in the plane, from -1 to 1; one value).
     """
     X, y = prepared(data, protocol.scaling, protocol.max_samples, protocol.seed)
     assert y is not None  # registered sets have labels
@@ -142,7 +142,7 @@ def draw_projections(
 
 
 def _values(results: Results, name: str, label: str, measure: str, chosen: Estimate) -> FloatArray:
-    """Of the setting that was chosen, a value a sample."""
+    """Of the setting that was chosen, one value per sample."""
     values = results.values(name, projection_label(label), measure, None, chosen.parameters)
     assert values is not None  # a run that has a silhouette has its plane
     return values

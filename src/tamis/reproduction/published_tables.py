@@ -13,7 +13,7 @@ from tamis.reproduction.tables import Cell
 if TYPE_CHECKING:
     from tamis.evaluation.results import Estimate
 
-__all__ = ["NOTHING", "Printed", "transcribe"]
+__all__ = ["NOTHING", "Printed", "published_table"]
 
 _FIGURE = re.compile(r"(?P<mean>\d+(?:\.(?P<digits>\d+))?)(?:\s*±\s*(?P<sd>\d+(?:\.\d+)?))?")
 
@@ -44,7 +44,7 @@ class Printed:
 NOTHING = Printed()  #: a method or number that the paper does not report
 
 
-def transcribe(text: str, *, scale: float = 100.0) -> Mapping[tuple[str, str], Printed]:
+def published_table(text: str, *, scale: float = 100.0) -> Mapping[tuple[str, str], Printed]:
     """Read a table written with bars between columns.
 
     Parameters
@@ -62,7 +62,7 @@ def transcribe(text: str, *, scale: float = 100.0) -> Mapping[tuple[str, str], P
 
     Examples
     --------
-    >>> table = transcribe('''
+    >>> table = published_table('''
     ...        | A        | B
     ... first  | 50.0±2.5 | 61
     ... ''')

@@ -1,4 +1,4 @@
-"""Running an experiment: what is at hand is swept, and everything that comes of it is written."""
+"""Running an experiment: the available sets are swept, and what comes of it is written."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run(
     fresh: bool = False,
     progress: bool = True,
 ) -> Outcome:
-    """Run an experiment on the sets at hand, or finish it.
+    """Run an experiment on the available sets, or finish it.
 
     Raw results are appended to ``output/NAME/results.jsonl`` as they come (the quick version has
     ``output/NAME-quick``): a run that was stopped goes on where it was. Tables and figures are made
@@ -100,13 +100,13 @@ def run(
     require_matplotlib()  # before hours of work, not after
     protocol = replace(experiment.quick_protocol if quick else experiment.protocol, seed=seed)
     wanted = _wanted(experiment, quick, sets)
-    available = set(datasets.available())
-    at_hand = [dataset for dataset in wanted if dataset in available]
+    known = datasets.available()
+    available = [dataset for dataset in wanted if dataset in known]
 
     folder = Path(output) / (f"{experiment.name}-quick" if quick else experiment.name)
     raw = folder / "results.jsonl"
     results = sweep(
-        experiment.tasks(at_hand, protocol),
+        experiment.tasks(available, protocol),
         raw,
         header={"experiment": experiment.name, **protocol.as_dict()},
         n_jobs=n_jobs,
@@ -125,9 +125,9 @@ def run(
         protocol=protocol,
         tables=tuple(table for table in tables if table is not None),
         figures=tuple(experiment.figures(results, folder)),
-        at_hand=tuple(at_hand),
+        available=tuple(available),
         absent={dataset: _advice(dataset) for dataset in wanted if dataset not in available},
-        differing=differences(at_hand),
+        differing=differences(available),
         failures=tuple(
             (dict(record.key), record.error)
             for record in results.records
@@ -182,7 +182,7 @@ def _labels(results: Results, error: bool) -> dict[str, set[str]]:
 
 
 def _advice(dataset: str) -> str:
-    """How to come by a set that is not at hand."""
+    """How to get a set that is not available."""
     entry = datasets.entry(dataset)
     if entry.recipe is not None:
         return f"made of {entry.recipe.base}: {_advice(entry.recipe.base)}"

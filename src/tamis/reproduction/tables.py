@@ -12,6 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from tamis.evaluation.ties import TOLERANCE
+from tamis.reproduction.rendering import markdown_table, markdown_text, plain_text_table
 
 if TYPE_CHECKING:
     from tamis.evaluation.results import Estimate
@@ -21,9 +22,6 @@ __all__ = [
     "Cell",
     "PaperTable",
     "Verdict",
-    "aligned",
-    "markdown_grid",
-    "markdown_text",
     "summary",
 ]
 
@@ -48,7 +46,7 @@ class Cell:
     Attributes
     ----------
     ours : Estimate or None
-        What we measured; None if the set is not at hand, or if the runs failed.
+        What we measured; None if the set is not available, or if the runs failed.
     paper : float or None
         What the paper prints, in the unit of ours; None if it prints nothing.
     paper_sd : float or None
@@ -200,25 +198,15 @@ class PaperTable:
 
     def text(self) -> str:
         """Aligned plain text: ours, the paper's and the verdict below one another."""
-        lines = [(self.corner, [*self.columns])]
+        lines = [[self.corner, *self.columns]]
         for row in self.rows:
             stacks = [self._stack(row, column) for column in self.columns]
             lines += [
-                (head, [stack[depth] for stack in stacks])
+                [head, *(stack[depth] for stack in stacks)]
                 for depth, head in enumerate((row, "  paper", ""))
                 if depth == 0 or any(stack[depth] for stack in stacks)
             ]
-        first = max(len(head) for head, _ in lines)
-        widths = [
-            max(len(cells[position]) for _, cells in lines) for position in range(len(self.columns))
-        ]
-        printed = [
-            "  ".join([head.ljust(first), *map(str.rjust, cells, widths)]).rstrip()
-            for head, cells in lines
-        ]
-        rule = "-" * (first + sum(widths) + 2 * len(widths))
-        parts = [self.title, rule, printed[0], rule, *printed[1:], rule]
-        return "\n".join([*parts, self.note] if self.note else parts)
+        return plain_text_table(self.title, lines, self.note)
 
     def markdown(self) -> str:
         """The table in GitHub's Markdown, its source aligned."""
@@ -228,8 +216,7 @@ class PaperTable:
             cells.append(
                 [markdown_text(row), *(_unbroken("<br>".join(filter(None, x))) for x in stacks)]
             )
-        parts = [f"**{markdown_text(self.title)}**", markdown_grid(cells)]
-        return "\n\n".join([*parts, markdown_text(self.note)] if self.note else parts)
+        return markdown_table(self.title, cells, self.note)
 
     def rich(self) -> RichTable:
         """The table for a terminal, coloured by verdict."""
@@ -297,30 +284,9 @@ def summary(tables: Iterable[_Judged]) -> Counter[str]:
     return total
 
 
-def markdown_grid(lines: Sequence[Sequence[str]]) -> str:
-    """Rows of cells, the heads first, as a table whose source is aligned."""
-    widths = [max(3, *(len(line[i]) for line in lines)) for i in range(len(lines[0]))]
-    rule = [":" + "-" * (widths[0] - 1), *("-" * (width - 1) + ":" for width in widths[1:])]
-    body = [f"| {aligned(line, widths, ' | ')} |" for line in lines]
-    body.insert(1, "| " + " | ".join(rule) + " |")
-    return "\n".join(body)
-
-
-def aligned(cells: Sequence[str], widths: Sequence[int], between: str) -> str:
-    """Cells of a line, the first to the left and the others to the right."""
-    return between.join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])])
-
-
 def _unbroken(figures: str) -> str:
     """Figures that a browser does not break before their deviation."""
     return figures.replace(" ", "\N{NO-BREAK SPACE}").replace("no\N{NO-BREAK SPACE}data", "no data")
-
-
-def markdown_text(text: str) -> str:
-    """Text that Markdown shows as it stands, in or out of a table."""
-    for sign in "\\`*_|<>[]":
-        text = text.replace(sign, "\\" + sign)
-    return " ".join(text.split())
 
 
 def _number(value: float | None) -> float | None:

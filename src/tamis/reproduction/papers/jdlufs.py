@@ -15,7 +15,7 @@ from tamis.evaluation.sweep import Task
 from tamis.reproduction.assembly import cells_beside, curves
 from tamis.reproduction.experiment import Experiment
 from tamis.reproduction.figures import draw
-from tamis.reproduction.published_tables import Printed, transcribe
+from tamis.reproduction.published_tables import Printed, published_table
 from tamis.reproduction.tables import PaperTable
 
 __all__ = ["EXPERIMENT", "candidates"]
@@ -41,7 +41,7 @@ METHODS = (
     "Random subsets",
     "All features",
 )
-CLASSIFICATION = transcribe("""
+CLASSIFICATION = published_table("""
              | USPS        | COIL20      | warpPIE10P | Isolet      | Lung       | pixraw10P
 Laplacian    | 94.08±3.65  | 85.94±6.05  | 94.28±3.56 | 76.56±4.82  | 91.78±1.17 | 87.50±15.24
 SPEC         | 78.66±23.71 | 57.14±21.19 | 97.19±5.60 | 73.30±8.03  | 89.77±2.25 | 68.00±20.00
@@ -53,7 +53,7 @@ JDLUFS (0.4) | 96.09±2.88  | 95.06±3.67  | 99.93±1.88 | 86.57±3.02  | 94.14�
 JDLUFS (0.6) | 96.11±2.86  | 95.01±3.61  | 99.95±1.82 | 86.77±3.97  | 94.43±1.56 | 99.00±2.89
 JDLUFS (0.8) | 96.10±2.76  | 94.89±3.39  | 99.83±1.83 | 85.03±3.77  | 94.14±1.63 | 99.00±2.33
 """)
-NMI = transcribe("""
+NMI = published_table("""
              | USPS        | COIL20      | warpPIE10P  | Isolet     | Lung       | pixraw10P
 Laplacian    | 61.08±4.88  | 65.68±2.97  | 22.36±2.57  | 70.62±2.77 | 59.78±6.60 | 79.43±13.6
 SPEC         | 47.85±23.71 | 50.54±21.19 | 52.77±5.60  | 66.51±8.03 | 59.09±2.25 | 66.13±20.0
@@ -65,7 +65,7 @@ JDLUFS (0.4) | 63.03±1.73  | 73.87±2.47  | 39.04±3.17  | 77.74±4.49 | 67.38�
 JDLUFS (0.6) | 62.94±1.75  | 73.97±2.49  | 41.23±3.25  | 78.53±4.67 | 66.90±2.20 | 91.42±6.2
 JDLUFS (0.8) | 63.02±1.66  | 73.87±2.23  | 41.58±3.22  | 77.63±4.36 | 67.22±2.29 | 90.94±6.73
 """)
-ACC = transcribe("""
+ACC = published_table("""
              | USPS        | COIL20      | warpPIE10P  | Isolet     | Lung       | pixraw10P
 Laplacian    | 64.58±4.28  | 53.19±2.93  | 21.44±1.54  | 55.49±3.12 | 70.49±8.68 | 66.22±17.2
 SPEC         | 50.38±12.99 | 35.72±10.04 | 42.98±5.90  | 52.01±4.06 | 64.85±3.29 | 56.95±10.4

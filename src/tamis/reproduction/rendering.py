@@ -1,0 +1,40 @@
+"""Tables of an experiment as plain text and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tamis.utils.text_tables import aligned_lines, column_widths
+
+__all__ = ["markdown_table", "markdown_text", "plain_text_table"]
+
+Lines = Sequence[Sequence[str]]
+
+
+def plain_text_table(title: str, lines: Lines, note: str) -> str:
+    """Rows of cells, the heads first, between rules; the first column to the left, others right."""
+    printed = [line.rstrip() for line in aligned_lines(lines, right=range(1, len(lines[0])))]
+    widths = column_widths(lines)
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    parts = [title, rule, printed[0], rule, *printed[1:], rule]
+    return "\n".join([*parts, note] if note else parts)
+
+
+def markdown_table(title: str, lines: Lines, note: str) -> str:
+    """Rows of cells in GitHub's Markdown, the heads first, as a table whose source is aligned.
+
+    The cells are Markdown already; the title and the note are text.
+    """
+    widths = [max(3, width) for width in map(max, zip(*(map(len, x) for x in lines), strict=True))]
+    rule = [":" + "-" * (widths[0] - 1), *("-" * (width - 1) + ":" for width in widths[1:])]
+    right = range(1, len(widths))
+    body = aligned_lines([lines[0], rule, *lines[1:]], right=right, widths=widths, between=" | ")
+    parts = [f"**{markdown_text(title)}**", "\n".join(f"| {line} |" for line in body)]
+    return "\n\n".join([*parts, markdown_text(note)] if note else parts)
+
+
+def markdown_text(text: str) -> str:
+    """Text that Markdown shows as it stands, in or out of a table."""
+    for sign in "\\`*_|<>[]":
+        text = text.replace(sign, "\\" + sign)
+    return " ".join(text.split())
