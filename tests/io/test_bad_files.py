@@ -227,7 +227,7 @@ class TestArrays:
         np.savez(tmp_path / "t.npz", X=np.eye(3), feature_names=np.array(["a", "b"]))
         assert "2 column names for 3 columns" in refusal(tmp_path / "t.npz")
         np.savez(tmp_path / "t.npz", X=np.eye(3), feature_names=np.array(["a", "b", "a"]))
-        assert "called the same: column 'a'" in refusal(tmp_path / "t.npz")
+        assert "of the same name: column 'a'" in refusal(tmp_path / "t.npz")
 
     @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
     def test_scipy_npz(self, tmp_path, kind):

@@ -79,7 +79,7 @@ class TestArrow:
             ({"a": pa.array([], pa.float64()), "b": pa.array([], pa.float64())}, "no rows"),
             (
                 pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]),
-                "called the same: column 'a'",
+                "of the same name: column 'a'",
             ),
         ):
             with pytest.raises(TableError, match=message):

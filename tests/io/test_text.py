@@ -120,7 +120,7 @@ def test_many_blocks(read):
             "missing, NaN or infinite values in columns 'a', 'b', in 3 of 3",
         ),
         ("a,b\n1,inf\n2,3\n", "infinite values in column 'b', in 1 of 2 rows; fill them in"),
-        ("a,b,a\n1,2,3\n", "called the same: column 'a'; rename"),
+        ("a,b,a\n1,2,3\n", "of the same name: column 'a'; rename"),
         ("a,b\n", "columns but no rows"),
         ("a\n1\n2\n", "has 1 numeric column; there is nothing to select from"),
         ("\n\n", "holds no text"),

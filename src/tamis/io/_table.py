@@ -15,7 +15,7 @@ from tamis.io._errors import TableError, close_matches
 from tamis.io._origin import Origin
 from tamis.io._running import running_number_hints
 from tamis.utils.columns import columns_not_finite
-from tamis.utils.messages import describe_columns, repeated
+from tamis.utils.messages import describe_columns, refuse_repeated_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +98,7 @@ def set_aside(
 
     Refuses names that occur twice, and names that do not occur.
     """
-    twice = repeated(names)
-    if twice:
-        columns = describe_columns(range(len(twice)), twice)
-        raise TableError(
-            f"{path}: more than one column is called the same: {columns}; rename them, so that "
-            "every name occurs once."
-        )
+    refuse_repeated_columns(names, f"{path}: the table", TableError)
     found: list[int | None] = []
     for what, wanted in (("labels", labels), ("ids", ids)):
         if wanted is not None:

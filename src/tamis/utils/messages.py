@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
-__all__ = ["close_names", "describe_columns", "did_you_mean", "repeated"]
+__all__ = ["close_names", "describe_columns", "did_you_mean", "refuse_repeated_columns", "repeated"]
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -62,3 +62,25 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 def repeated(names: Iterable[Name]) -> list[Name]:
     """The names that occur more than once, each once, in their order."""
     return [name for name, count in Counter(names).items() if count > 1]
+
+
+def refuse_repeated_columns(
+    names: Iterable[str], table: str, error: type[Exception] = ValueError
+) -> None:
+    """Refuse a table of which two columns have the same name.
+
+    Parameters
+    ----------
+    names : iterable of str
+    table : str
+        What the message calls the table.
+    error : type, default=ValueError
+        Of the refusal.
+    """
+    twice = repeated(names)
+    if twice:
+        columns = describe_columns(range(len(twice)), twice)
+        raise error(
+            f"{table} has more than one column of the same name: {columns}; rename them, so that "
+            "every name occurs once."
+        )

@@ -6,7 +6,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from tamis.utils.messages import describe_columns, repeated
+from tamis.utils.messages import refuse_repeated_columns
 
 __all__ = ["refuse_other_tables"]
 
@@ -23,13 +23,7 @@ def refuse_other_tables(X: Any) -> None:
         )
     if nw.dependencies.is_into_dataframe(X):
         names = X.column_names if nw.dependencies.is_pyarrow_table(X) else X.columns
-        twice = repeated(names)
-        if twice:
-            more = describe_columns(range(len(twice)), twice)
-            raise ValueError(
-                f"X has more than one column of the same name: {more}; rename them, so that every "
-                "name occurs once."
-            )
+        refuse_repeated_columns(names, "X")
     elif _is_lazy(X):
         raise TypeError(
             f"X is a {type(X).__name__}, whose rows are not there yet; call .collect() first."
