@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.base import Selector
+from tamis.utils.validation import Table, check_table
 
 
 @dataclass(frozen=True)
@@ -103,14 +104,16 @@ def read_selection(selector: Any, X: Any, feature_names: Sequence[Any] | None = 
         differ as much.
     """
     selector = check_fitted(selector)
-    reader = Selector()
-    table, constant = reader._check_input(X)
-    if table.shape[1] != selector.n_features_in_:
+    table = check_table(X, estimator=selector)
+    for warning in table.cautions:
+        selector._warn(warning)
+    n_features = table.X.shape[1]
+    if n_features != selector.n_features_in_:
         raise ValueError(
-            f"X has {table.shape[1]} columns, but the selector was fitted on "
+            f"X has {n_features} columns, but the selector was fitted on "
             f"{selector.n_features_in_}; pass the table it was fitted on."
         )
-    seen, given = (getattr(each, "feature_names_in_", None) for each in (selector, reader))
+    seen, given = getattr(selector, "feature_names_in_", None), table.names
     if seen is not None and given is not None and (seen != given).any():
         first = int(np.argmax(seen != given))
         raise ValueError(
@@ -120,13 +123,15 @@ def read_selection(selector: Any, X: Any, feature_names: Sequence[Any] | None = 
     if feature_names is None and seen is None:
         feature_names = given
     names = column_names(selector, feature_names)
-    caution = _difference(selector, reader, names)
+    caution = _difference(selector, table, names)
     if caution:
         warnings.warn(caution, UserWarning, stacklevel=3)
-    return Selection(selector, table, names, selected_columns(selector), constant, caution)
+    return Selection(
+        selector, table.X, names, selected_columns(selector), table.constant, caution
+    )
 
 
-def _difference(selector: Selector, reader: Selector, names: Any) -> str:
+def _difference(selector: Selector, table: Table, names: Any) -> str:
     """How the values of a table differ from those of the fit, in words, or "".
 
     The same number of rows is taken for the same table, whose extents must be the same but for
@@ -136,7 +141,8 @@ def _difference(selector: Selector, reader: Selector, names: Any) -> str:
     seen = getattr(selector, "_fitted_extent", None)
     if seen is None:  # fitted by an earlier version
         return ""
-    (n_then, *then), (n_now, *now) = seen, reader._fitted_extent
+    n_then, *then = seen
+    n_now, *now = table.X.shape[0], table.lowest, table.highest
     (low, high), (new_low, new_high) = (
         (lowest.astype(np.float64), highest.astype(np.float64)) for lowest, highest in (then, now)
     )
