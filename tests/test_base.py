@@ -33,8 +33,8 @@ from tamis import (
     RandomSubset,
     Selector,
 )
-from tamis.base import LARGEST_VALUE
 from tamis.registry import METHODS
+from tamis.utils.validation import LARGEST_VALUE
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -61,9 +61,8 @@ class FixedScores(Selector):
         super().__init__(n_features_to_select)
         self.scores = scores
 
-    def fit(self, X, y=None):
-        X, constant = self._check_input(X)
-        return self._set_scores(self.scores, constant)
+    def _fit(self, X):
+        return np.asarray(self.scores)[~self._constant]
 
 
 @pytest.fixture(name="X")
@@ -88,8 +87,8 @@ def message_of(estimator, X, error=ValueError):
 
 
 @pytest.mark.parametrize("abstract", [Selector, GraphSelector])
-def test_a_selector_without_fit_says_so(abstract, X):
-    with pytest.raises(NotImplementedError, match=f"{abstract.__name__} must define fit"):
+def test_a_selector_without_a_method_says_so(abstract, X):
+    with pytest.raises(NotImplementedError, match=f"{abstract.__name__} must define _fit"):
         abstract().fit(X)
 
 

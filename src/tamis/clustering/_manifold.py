@@ -40,14 +40,11 @@ def manifold_laplacian(
         ρ of the Gaussian weights. None takes half of the root mean square distance between samples
         for the complete graph, the median distance between neighbours for the other.
     """
-    if graph == "auto":
-        graph = "full" if X.shape[0] <= COMPLETE_GRAPH_MAX else "knn"
-    if graph == "full":
+    if not isinstance(graph, str):
+        return SparseLaplacian(normalized_laplacian(graph))
+    if graph == "full" or (graph == "auto" and X.shape[0] <= COMPLETE_GRAPH_MAX):
         # The mean of ‖x_i − x_j‖² over all pairs is twice the total variance.
         bandwidth = bandwidth or 0.5 * float(np.sqrt(2 * variances(X).sum()))
         return GaussianLaplacian(Samples(X, centre=True), bandwidth)
-    if graph == "knn":
-        graph = neighbor_graph(
-            X, n_neighbors, bandwidth=bandwidth, n_jobs=n_jobs, verbose=verbose
-        )
-    return SparseLaplacian(normalized_laplacian(graph))
+    found = neighbor_graph(X, n_neighbors, bandwidth=bandwidth, n_jobs=n_jobs, verbose=verbose)
+    return SparseLaplacian(normalized_laplacian(found))

@@ -126,9 +126,7 @@ def read_selection(selector: Any, X: Any, feature_names: Sequence[Any] | None = 
     caution = _difference(selector, table, names)
     if caution:
         warnings.warn(caution, UserWarning, stacklevel=3)
-    return Selection(
-        selector, table.X, names, selected_columns(selector), table.constant, caution
-    )
+    return Selection(selector, table.X, names, selected_columns(selector), table.constant, caution)
 
 
 def _difference(selector: Selector, table: Table, names: Any) -> str:

@@ -104,9 +104,7 @@ class GraphSelector(NeighborSelector):
 
     def _sample_graph(self, X: Matrix) -> SparseMatrix:
         """The precomputed `affinity`, checked, or the neighbour graph of X."""
-        return self._affinity_or(
-            neighbor_graph, X, weights=self.weights, bandwidth=self.bandwidth
-        )
+        return self._affinity_or(neighbor_graph, X, weights=self.weights, bandwidth=self.bandwidth)
 
 
 def local_laplacian(X: Matrix, found: SparseMatrix | Neighbors, reg: float) -> SparseMatrix:

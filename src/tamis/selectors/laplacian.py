@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from tamis._typing import FloatArray, Matrix
 from tamis.graphs import feature_roughness
 from tamis.selectors._graph import GraphSelector

@@ -155,7 +155,7 @@ class LDAKM(ProjectedKMeans):
         n_columns = self._n_columns(*X.shape)
 
         def ratio_trace(labels: IntArray) -> RatioTrace:
-            """The scatter within these clusters where the total one is whitened, and the penalty."""
+            """The scatter within these clusters, the total one whitened, and the penalty."""
             B = between_root(gram.X, labels)
             return RatioTrace(gram, root, B, self.gamma, self.ridge)
 

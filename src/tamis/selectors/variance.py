@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from tamis._typing import FloatArray, Matrix
 from tamis.base import Selector
 from tamis.utils.columns import variances
