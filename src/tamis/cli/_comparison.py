@@ -11,7 +11,6 @@ import numpy as np
 
 from tamis import registry
 from tamis._typing import IntArray, Matrix
-from tamis.base import Selector
 from tamis.cli._screen import one_line
 from tamis.evaluation.candidates import ALL_FEATURES, RANDOM
 from tamis.evaluation.protocol import Protocol
@@ -19,7 +18,7 @@ from tamis.evaluation.results import Estimate, Record
 from tamis.evaluation.scoring import clustering_values
 from tamis.evaluation.seeds import seed_groups
 from tamis.evaluation.stopwatch import part
-from tamis.inspection import Loss, Selection, draw_sample, measure_loss
+from tamis.inspection import Choice, Loss, draw_sample, measure_loss
 from tamis.metrics import jaccard, redundancy
 from tamis.utils.columns import extent
 
@@ -82,11 +81,9 @@ class Judge:
     def _loss(self, chosen: IntArray) -> Loss:
         """What the chosen columns lose, on rows that are the same for every choice."""
         lowest, highest = extent(self.X)
-        names = np.arange(self.X.shape[1]).astype(str)
-        first = np.arange(self.n_kept)
-        selection = Selection(Selector(), self.X, names, first, lowest == highest)
-        sample = draw_sample(selection, np.random.RandomState(self.protocol.seed))
-        return measure_loss(replace(selection, kept=chosen), replace(sample, subsets=(chosen,)))
+        first = Choice(self.X, np.arange(self.n_kept), lowest == highest)
+        sample = draw_sample(first, np.random.RandomState(self.protocol.seed))
+        return measure_loss(replace(first, kept=chosen), replace(sample, subsets=(chosen,)))
 
 
 def judge_method(

@@ -13,11 +13,12 @@ from tamis.inspection._groups import Groups, find_groups
 from tamis.inspection._loss import Loss, Measure, measure_loss
 from tamis.inspection._redundancy import Redundancy, measure_redundancy
 from tamis.inspection._sample import Sample, draw_sample
-from tamis.inspection._selection import Selection, read_selection
+from tamis.inspection._selection import Choice, Selection, read_selection
 from tamis.inspection._stability import Stability, subsample_selections
 from tamis.inspection._views import View, planar_views
 
 __all__ = [
+    "Choice",
     "Compared",
     "GroupEvidence",
     "Groups",

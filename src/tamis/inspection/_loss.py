@@ -10,7 +10,7 @@ import scipy.linalg
 
 from tamis._typing import FloatArray
 from tamis.inspection._sample import Sample
-from tamis.inspection._selection import Selection
+from tamis.inspection._selection import Choice
 from tamis.inspection._views import centred_gram, column_blocks
 
 NEIGHBORS = 10
@@ -90,7 +90,7 @@ class Loss:
         return max(0.0, self.variance.selected - self.noise) / rest if rest > 1e-12 else 0.0
 
 
-def measure_loss(selection: Selection, sample: Sample) -> Loss:
+def measure_loss(selection: Choice, sample: Sample) -> Loss:
     """Measure the selection and each random subset of a sample on its rows.
 
     A chosen column keeps its own variance. Every other column is predicted by a ridge regression

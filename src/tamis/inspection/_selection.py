@@ -17,37 +17,49 @@ from tamis.utils.validation import Table, check_table
 
 
 @dataclass(frozen=True)
-class Selection:
-    """A checked table and what a selector keeps of it.
+class Choice:
+    """Some columns of a checked table.
 
     Attributes
     ----------
-    selector : Selector
     X : {ndarray, csr_array} of shape (n_samples, n_features)
-    names : ndarray of str of shape (n_features,)
     kept : ndarray of int
         The selected columns, best first.
     constant : ndarray of bool of shape (n_features,)
+    """
+
+    X: Matrix
+    kept: IntArray
+    constant: BoolArray
+
+    def columns(self, rows: Any, chosen: Any) -> FloatArray:
+        """Some columns of some rows, dense and in float64."""
+        part = self.X[rows][:, chosen]
+        return np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Selection(Choice):
+    """What a selector keeps of a checked table.
+
+    Attributes
+    ----------
+    X, kept, constant
+        As in :class:`Choice`.
+    selector : Selector
+    names : ndarray of str of shape (n_features,)
     caution : str
         How the table differs from the one that the selector was fitted on, or "".
     """
 
     selector: Selector
-    X: Matrix
     names: np.ndarray[Any, Any]
-    kept: IntArray
-    constant: BoolArray
     caution: str = ""
 
     @property
     def scores(self) -> FloatArray:
         """The score of every column."""
         return self.selector.scores_
-
-    def columns(self, rows: Any, chosen: Any) -> FloatArray:
-        """Some columns of some rows, dense and in float64."""
-        part = self.X[rows][:, chosen]
-        return np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
 
 
 def check_fitted(selector: Any) -> Selector:
@@ -126,7 +138,8 @@ def read_selection(selector: Any, X: Any, feature_names: Sequence[Any] | None = 
     caution = _difference(selector, table, names)
     if caution:
         warnings.warn(caution, UserWarning, stacklevel=3)
-    return Selection(selector, table.X, names, selected_columns(selector), table.constant, caution)
+    kept = selected_columns(selector)
+    return Selection(table.X, kept, table.constant, selector, names, caution)
 
 
 def _difference(selector: Selector, table: Table, names: Any) -> str:
