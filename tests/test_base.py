@@ -24,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from tamis import (
+    FSGMM,
     SPEC,
     UDFS,
     GraphSelector,
@@ -33,8 +34,8 @@ from tamis import (
     RandomSubset,
     Selector,
 )
-from tamis.base import LARGEST_VALUE
 from tamis.registry import METHODS
+from tamis.utils.validation import LARGEST_VALUE
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -61,9 +62,8 @@ class FixedScores(Selector):
         super().__init__(n_features_to_select)
         self.scores = scores
 
-    def fit(self, X, y=None):
-        X, constant = self._check_input(X)
-        return self._set_scores(self.scores, constant)
+    def _fit(self, X):
+        return np.asarray(self.scores)[~self._constant]
 
 
 @pytest.fixture(name="X")
@@ -88,8 +88,8 @@ def message_of(estimator, X, error=ValueError):
 
 
 @pytest.mark.parametrize("abstract", [Selector, GraphSelector])
-def test_a_selector_without_fit_says_so(abstract, X):
-    with pytest.raises(NotImplementedError, match=f"{abstract.__name__} must define fit"):
+def test_a_selector_without_a_method_says_so(abstract, X):
+    with pytest.raises(NotImplementedError, match=f"{abstract.__name__} must define _fit"):
         abstract().fit(X)
 
 
@@ -273,6 +273,78 @@ def test_no_dead_pixel_of_the_digits_is_selected(estimator):
     fitted = clone(estimator).set_params(n_features_to_select=int(alive.sum())).fit(X)
     np.testing.assert_array_equal(fitted.get_support(), alive)
     assert fitted.scores_[~alive].max() <= fitted.scores_[alive].min()
+
+
+# --- what a fit learns ------------------------------------------------------------------------
+
+
+def learned_by(fitted):
+    """The names of what a fit learns beyond scores, ranking and what scikit-learn sets."""
+    shared = {"scores_", "ranking_", "n_features_in_", "feature_names_in_"}
+    return {name for name in vars(fitted) if name.endswith("_") and name[0] != "_"} - shared
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # too few iterations, or the same score
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_all_that_a_fit_learns_is_declared_with_its_shape(method):
+    X = np.insert(load_wine().data[::3], [0, 7], [1.0, -2.0], axis=1)
+    options = {"max_iter": 3} if "max_iter" in method.selector().get_params() else {}
+    fitted = method.selector(4, **options).fit(X)
+    assert set(method.selector._learned) == learned_by(fitted)
+    sizes = {"n_samples": len(X), "n_features": 15}
+    for name, form in method.selector._learned.items():
+        value = getattr(fitted, name)
+        assert isinstance(value, np.ndarray | list) == isinstance(form, tuple)
+        if isinstance(value, np.ndarray):
+            assert value.ndim == len(form)
+            for axis, size in enumerate(form):
+                assert value.shape[axis] == sizes.get(size, value.shape[axis]), name
+                if size == "n_features" and not name.endswith("means_"):
+                    assert not value.take([0, 8], axis=axis).any(), name
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_a_table_of_constants_leaves_nothing_to_learn(method):
+    fitted = method.selector().fit(np.tile([0.0, 3.5, -2.0, 1.0], (12, 1)))
+    assert fitted.scores_.tolist() == [0, 0, 0, 0]
+    assert fitted.ranking_.tolist() == [1, 2, 3, 4]
+    assert fitted.get_support().tolist() == [True, True, False, False]
+    assert learned_by(fitted) == set(method.selector._learned)
+    for name, form in method.selector._learned.items():
+        if isinstance(form, tuple):
+            value = np.asarray(getattr(fitted, name))
+            assert value.ndim == len(form)
+            assert np.isfinite(value).all()
+            for axis, size in enumerate(form):
+                assert value.shape[axis] == {"n_samples": 12, "n_features": 4}.get(
+                    size, value.shape[axis]
+                )
+
+
+def test_zeros_are_put_along_the_features_wherever_those_are(X):
+    class Wide(FixedScores):
+        _learned = {"loadings_": ("n_rows", "n_features"), "coef_": ("n_features",)}  # noqa: RUF012
+
+        def _fit(self, X):
+            self.loadings_, self.coef_ = X[:2], X[0]
+            return super()._fit(X)
+
+    X[:, [1, 4]] = 3.0
+    fitted = Wide(scores=np.arange(6)).fit(X)
+    expected = np.where(np.isin(np.arange(6), [1, 4]), 0, X[:2])
+    np.testing.assert_array_equal(fitted.loadings_, expected)
+    np.testing.assert_array_equal(fitted.coef_, expected[0])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_column_too_narrow_to_be_squared_counts_as_constant_and_is_named():
+    X = load_iris().data.copy()
+    X[:, 1] = np.random.default_rng(0).random(150) * 1e-170
+    for estimator in (MaxVariance(), FSGMM(random_state=0)):
+        with pytest.warns(UserWarning, match="takes column 1 for constant, .* too little to be sq"):
+            fitted = estimator.fit(X)
+        assert np.isfinite(fitted.scores_).all()
+        assert fitted.ranking_[1] == 4
 
 
 # --- values that are refused ------------------------------------------------------------------

@@ -22,20 +22,13 @@ def run(estimator, check, **options):
 class Sound(Selector):
     """Ranks by variance; the broken selectors below spoil one thing each."""
 
-    def fit(self, X, y=None):
-        self._validate_params()
-        X, constant = self._check_input(X)
-        return self._set_scores(self.measure(X, y), constant)
-
-    def measure(self, X, y):
+    def _fit(self, X):
         return variances(X)
 
 
 class SoundGraph(GraphSelector):
-    def fit(self, X, y=None):
-        self._validate_params()
-        X, constant = self._check_input(X)
-        return self._set_scores(-feature_roughness(self.graph(X), X, centre=True), constant)
+    def _fit(self, X):
+        return -feature_roughness(self.graph(X), X, centre=True)
 
     def graph(self, X):
         return self._sample_graph(X)
@@ -137,7 +130,7 @@ class DrawsFromTheGlobalGenerator(Sound):
 
 @fails("seed", "the same seed must give identical scores")
 class NeverTheSame(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         return np.random.default_rng().random(X.shape[1])
 
 
@@ -145,7 +138,7 @@ class NeverTheSame(Sound):
 class IgnoresItsSeed(RandomSubset):
     def fit(self, X, y=None):
         super().fit(X, y)
-        return self._set_scores(np.random.default_rng().random(X.shape[1]), self.scores_ < 0)
+        return self._put_back(np.random.default_rng().random(X.shape[1]))
 
 
 # --- invariances ------------------------------------------------------------------------------
@@ -153,13 +146,13 @@ class IgnoresItsSeed(RandomSubset):
 
 @fails("row permutation", "another order of the samples must leave the scores as they are")
 class TrustsTheFirstRows(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         return variances(X[: X.shape[0] // 2])
 
 
 @fails("row permutation", "another order of the samples must leave the scores as they are")
 class BreaksTiesByRowNumber(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         X = X.toarray() if sp.issparse(X) else X
         squared = ((X[:, None] - X) ** 2).sum(axis=2) + 1e9 * np.eye(len(X))
         nearest = squared.argsort(axis=1, kind="stable")[:, :3]
@@ -168,19 +161,19 @@ class BreaksTiesByRowNumber(Sound):
 
 @fails("column permutation", "another order of the columns must leave the scores as they are")
 class PrefersTheLastColumns(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         return variances(X) * np.arange(1, X.shape[1] + 1)
 
 
 @fails("sign flip", "the sign of a column must leave the scores as they are")
 class PrefersPositive(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         return np.asarray(X.mean(axis=0)).ravel()
 
 
 @fails("translation", "an offset added to a column must leave the scores as they are")
 class NotCentred(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         return np.asarray((X * X).mean(axis=0)).ravel()
 
 
@@ -188,7 +181,8 @@ class NotCentred(Sound):
 class LikesConstants(Sound):
     def fit(self, X, y=None):
         super().fit(X, y)
-        return self._set_scores(-self.scores_, np.zeros(len(self.scores_), dtype=bool))
+        self._constant = np.zeros(len(self.scores_), dtype=bool)
+        return self._put_back(-self.scores_)
 
 
 @fails("constant columns", "constant columns must be ranked last")
@@ -201,8 +195,8 @@ class RanksByPosition(Sound):
 
 @fails("constant columns", "a constant column added at the end must leave the scores as they are")
 class CountsConstants(Sound):
-    def measure(self, X, y):
-        return variances(X) / X.shape[1]
+    def _fit(self, X):
+        return variances(X) / self.n_features_in_
 
 
 @fails("constant columns", "scores must be finite when all columns are constant")
@@ -217,7 +211,7 @@ class ShareOfVariance(Sound):
 
 @fails("duplicated columns", "being the second of two equal columns must leave the scores")
 class ForgetsTwins(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         scores = variances(X)
         first = np.unique(scores.round(12), return_index=True)[1]
         return np.where(np.isin(np.arange(len(scores)), first), scores, 0)
@@ -225,20 +219,20 @@ class ForgetsTwins(Sound):
 
 @fails("duplicated rows", "duplicated rows must give finite scores")
 class DividesByDistances(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         n_distinct = len(np.unique(X.toarray() if sp.issparse(X) else X, axis=0))
         return variances(X) if n_distinct == X.shape[0] else np.full(X.shape[1], np.inf)
 
 
 @fails("degenerate shapes", "a disconnected sample graph must give finite scores")
 class NeedsOneComponent(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         return np.where(variances(X) > 1e5, np.inf, variances(X))
 
 
 @fails("degenerate shapes", "columns of very different scale must give finite scores")
 class NeedsOneScale(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         return np.where(variances(X) < 1e-9, np.inf, variances(X))
 
 
@@ -247,7 +241,7 @@ class NeedsOneScale(Sound):
 
 @fails("sparse is dense", "the form csr_array must leave the scores as they are")
 class ForgetsZeros(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         if not sp.issparse(X):
             return variances(X)
         return np.array([X[:, [j]].data.var() for j in range(X.shape[1])])
@@ -262,7 +256,7 @@ class Densifies(Sound):
 
 @fails("float32", "single precision must leave the scores as they are")
 class RoundsSinglePrecision(Sound):
-    def measure(self, X, y):
+    def _fit(self, X):
         return variances(X).round(1) if X.dtype == np.float32 else variances(X)
 
 
@@ -313,10 +307,14 @@ class IgnoresSetOutput(Sound):
 
 @fails("labels are ignored", "labels must leave the scores as they are")
 class UsesLabels(Sound):
-    def measure(self, X, y):
-        if y is None:
+    def fit(self, X, y=None):
+        self._labels = y
+        return super().fit(X, y)
+
+    def _fit(self, X):
+        if self._labels is None:
             return variances(X)
-        labels = np.asarray(y).reshape(X.shape[0], -1)[:, 0]
+        labels = np.asarray(self._labels).reshape(X.shape[0], -1)[:, 0]
         codes = np.unique(labels, return_inverse=True)[1]
         return np.abs(X.T @ (codes - codes.mean()))
 
@@ -336,7 +334,7 @@ class SpoilsSparseInput(Sound):
 class ReadsAnything(Sound):
     """Takes what the base class refuses, and makes numbers of it."""
 
-    def _check_input(self, X):
+    def fit(self, X, y=None):
         if hasattr(X, "columns"):
             self.feature_names_in_ = np.asarray(X.columns, dtype=object)
         if sp.issparse(X):
@@ -346,7 +344,8 @@ class ReadsAnything(Sound):
             table[:, j] = [value if isinstance(value, int | float) else 0 for value in column]
         table = np.nan_to_num(table, posinf=0, neginf=0).clip(-1e9, 1e9)
         self.n_features_in_ = table.shape[1]
-        return table, table.min(axis=0) == table.max(axis=0)
+        self._constant = table.min(axis=0) == table.max(axis=0)
+        return self._put_back(variances(table)[~self._constant])
 
 
 fails("refuses bad values", "fit must refuse this input with a ValueError that names ('NaN', ")(
@@ -391,16 +390,16 @@ class WrongKindOfError(Sound):
 
 @fails("refuses bad values", "the error must name ['column 7'], but says: Input X contains NaN.")
 class DoesNotNameColumns(Sound):
-    def _check_input(self, X):
+    def fit(self, X, y=None):
         X = validate_data(self, X, accept_sparse="csr")
-        return X, np.zeros(X.shape[1], dtype=bool)
+        self._constant = np.zeros(X.shape[1], dtype=bool)
+        return self._put_back(variances(X))
 
 
 @fails("refuses bad parameters", "a ValueError that names ('n_features_to_select',)")
 class TakesWhatThereIs(Sound):
-    def fit(self, X, y=None):
-        X, constant = self._check_input(X)
-        return self._set_scores(variances(X), constant)
+    def _validate_params(self):
+        pass
 
     def _n_selected(self):
         return 3
@@ -421,7 +420,7 @@ class IgnoresClusters(Sound):
         super().__init__(n_features_to_select)
         self.n_clusters = n_clusters
 
-    def _check_sample_counts(self, n_samples):
+    def _check_parameters(self, n_samples):
         pass
 
 

@@ -2,37 +2,32 @@
 A selector of your own
 ======================
 
-A method is a class with ``fit``: check the input, compute scores, hand them over. The rest of the
-contract (ranking, selection, column names, pipelines) comes with the base class.
+A method is a class with ``_fit``, which gives the columns of a table their scores. The rest of the
+contract (checks, ranking, selection, column names, pipelines) comes with the base class.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.datasets import load_wine
 
 from tamis import Selector
+from tamis._typing import FloatArray, Matrix
 from tamis.testing import check_selector
 from tamis.utils.columns import extent
 
 # %%
-# This one prefers columns of a wide range. ``_check_input`` refuses what no method can use and
-# finds the constant columns; ``_set_scores`` puts those last and ranks.
+# This one prefers columns of a wide range. ``fit`` refuses what no method can use, sets the
+# constant columns aside, hands the others to ``_fit``, and ranks them all.
 
 
 class RangeScore(Selector):
     """Rank features by the width of their range."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Compute the ranges; `y` is ignored."""
-        X, constant = self._check_input(X)
+    def _fit(self, X: Matrix) -> FloatArray:
         lowest, highest = extent(X)
-        return self._set_scores(highest - lowest, constant)
+        return highest - lowest
 
 
 # %%

@@ -7,42 +7,54 @@ import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
-from tamis.utils.columns import columns_of_rounding, extent
+from tamis.utils.columns import share_of_variation, varying_columns
 from tamis.utils.counts import share_of
 from tamis.utils.messages import describe_columns
 from tamis.utils.repr_html import top_features
-from tamis.utils.sparse import canonical_csr
-from tamis.utils.table_kinds import refuse_other_tables
 from tamis.utils.threads import on_one_thread
+from tamis.utils.validation import check_table
 
-# Squares, and sums of squares, of larger numbers would overflow.
-LARGEST_VALUE = 1e100
 # A warning is shown at the first line outside of these.
 INNER_MODULES = ("tamis.base", "tamis.selectors.", "tamis.utils.threads", "contextlib", "sklearn.")
 # Scores whose relative difference is smaller are equal: it is rounding.
 SCORE_ROUNDING = 1e-12
+# Where the columns vary by less than this share of their size, their means decide.
+LEAST_VARIATION = 1e-3
+# For `_learned`: the objective of each iteration.
+OBJECTIVE: dict[str, Any] = {"n_iter_": 0, "objective_": ("n_iter_",)}
+# For `_learned`: which algorithm ran, and why.
+SOLVER: dict[str, Any] = {"solver_": "none: all features are constant"}
 
 
 class Selector(SelectorMixin, BaseEstimator):
-    """Base class of all selectors: checks the input, turns scores into a ranking and a selection.
+    """Base class of all selectors: everything of a fit but the method itself.
 
-    A subclass writes `fit` as its paper's algorithm, between :meth:`_check_input` and
-    :meth:`_set_scores`::
+    :meth:`fit` checks the table, sets the columns aside that no method can use (constant, or so but
+    for rounding), hands the others to :meth:`_fit`, puts the columns back and ranks. A subclass
+    writes its paper's algorithm, from a table whose columns all vary to their scores::
 
-        @_fit_context(prefer_skip_nested_validation=True)
-        def fit(self, X, y=None):
-            X, constant = self._check_input(X)
-            return self._set_scores(my_scores(X), constant)
+        class RangeScore(Selector):
+            def _fit(self, X):
+                lowest, highest = extent(X)
+                return highest - lowest
+
+    What it learns beside the scores it sets as attributes, and declares in `_learned`: for an array
+    its shape, in the names of its sizes, for anything else its value for a table of constants::
+
+        _learned = {"coef_": ("n_features", "n_clusters"), "labels_": ("n_samples",), "scale_": 1.0}
+
+    A size is "n_features", "n_samples", a parameter, an attribute that stands before it, or a
+    method of the number of samples and that of features. `_fit` sets arrays for the columns it was
+    given; along "n_features", `fit` puts zeros where a column was set aside. A table of constants
+    never reaches `_fit`: all its scores are zero, and so are the declared arrays.
 
     `fit` runs on one thread but for the products and factorisations that gain from more (see
     :mod:`tamis.utils.threads`), so that it is fast as it comes.
@@ -70,8 +82,12 @@ class Selector(SelectorMixin, BaseEstimator):
     objective_: FloatArray
     n_iter_: int
     max_iter: int
+    # What `_fit` sets beside the scores: shapes of arrays, values for a table of constants.
+    _learned: ClassVar[dict[str, Any]] = {}
     # Whether the number of features is part of what `fit` optimises: another number, another fit.
     _count_is_fitted: ClassVar[bool] = False
+    # Whether the mean of a column plays no part. If it does, tables that are mostly mean are named.
+    _centres: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -84,17 +100,14 @@ class Selector(SelectorMixin, BaseEstimator):
     def __init__(self, n_features_to_select: int | float | None = None) -> None:
         self.n_features_to_select = n_features_to_select
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "fit" in vars(cls):
-            cls.fit = on_one_thread(cls.fit)  # type: ignore[method-assign]
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @on_one_thread
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score the features of X.
 
@@ -108,73 +121,101 @@ class Selector(SelectorMixin, BaseEstimator):
         -------
         self
         """
-        raise NotImplementedError(f"{type(self).__name__} must define fit.")
+        table = check_table(X, estimator=self)
+        validate_data(self, X, skip_check_array=True)  # keeps the names and the number of columns
+        n_samples = table.X.shape[0]
+        self._n_fitted = self._n_selected()
+        self._check_parameters(n_samples)
+        for caution in table.cautions:
+            self._warn(caution)
+        # By these, evidence recognises the table.
+        self._fitted_extent = n_samples, table.lowest, table.highest
+        self._constant = table.constant
+        if self._constant.all():
+            self._fit_constants(n_samples)
+            return self._put_back(np.zeros(0))
+        X = varying_columns(table.X, self._constant)
+        if not self._centres:
+            self._warn_of_offset(X)
+        return self._put_back(self._fit(X))
 
-    def _check_input(self, X: Any) -> tuple[Matrix, BoolArray]:
-        """X as a float array (CSR if sparse) and the mask of its constant columns.
+    def _fit(self, X: Matrix) -> FloatArray:
+        """The method itself: the scores of the columns of X, all of which vary.
 
-        Refuses what no method can use, naming the columns. A column whose values differ by no more
-        than rounding (see :func:`tamis.columns.columns_of_rounding`) counts as constant, and a
-        warning names it.
+        Parameters
+        ----------
+        X : {ndarray, csr_array} of shape (n_samples, n_features)
+            In float32 or float64; not to be changed.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            Larger is better.
         """
-        refuse_other_tables(X)
-        if getattr(X, "ndim", 2) != 2:
-            raise ValueError(
-                f"Expected a 2D table of samples and features, not an array of shape {X.shape}; "
-                "for a single feature pass X.reshape(-1, 1)."
-            )
-        refuse_text_columns(X)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-            ensure_all_finite=False,  # ours names the columns
-        )
-        if sp.issparse(X):
-            X = canonical_csr(X)
-        lowest, highest = extent(X)
-        self._fitted_extent = X.shape[0], lowest, highest  # by which evidence knows the table
-        refuse_unusable_values(lowest, highest, getattr(self, "feature_names_in_", None))
-        self._n_selected()
-        self._check_sample_counts(X.shape[0])
-        rounding = columns_of_rounding(X, lowest, highest)
-        if len(rounding):
-            named = describe_columns(rounding, getattr(self, "feature_names_in_", None))
-            self._warn(
-                f"takes {named} for constant, since the values differ by rounding alone; if they "
-                "are real, bring the columns to a common scale."
-            )
-        constant = lowest == highest
-        constant[rounding] = True
-        return X, constant
+        raise NotImplementedError(f"{type(self).__name__} must define _fit.")
 
-    def _check_sample_counts(self, n_samples: int) -> None:
+    def _fit_constants(self, n_samples: int) -> None:
+        """Set what is learned of a table of constants: zeros, and the declared values."""
+        for name, form in self._learned.items():
+            if isinstance(form, tuple):
+                shape = [self._size(size, n_samples) for size in form]
+                form = np.zeros(shape, dtype=np.intp if name == "labels_" else np.float64)
+            setattr(self, name, form)
+
+    def _size(self, name: str, n_samples: int) -> int:
+        """A size that `_learned` names, for a table of which no column varies."""
+        sizes = {"n_samples": n_samples, "n_features": 0}
+        size = sizes[name] if name in sizes else getattr(self, name)
+        return size(n_samples, 0) if callable(size) else size
+
+    def _put_back(self, scores: FloatArray) -> Self:
+        """Bring what `_fit` learned to all columns, and rank them."""
+        varying = ~self._constant
+        if not varying.all():
+            for name, form in self._learned.items():
+                if isinstance(form, tuple) and "n_features" in form:
+                    learned = _with_zeros(getattr(self, name), varying, form.index("n_features"))
+                    setattr(self, name, learned)
+        scores = _without_rounding(np.asarray(scores, dtype=np.float64))
+        self._warn_of_equal_scores(scores)
+        self.scores_ = np.full(len(varying), min(0.0, scores.min(initial=0.0)))
+        self.scores_[varying] = scores
+        best_first = np.lexsort((self._constant, -self.scores_))
+        self.ranking_ = np.empty(len(varying), dtype=np.intp)
+        self.ranking_[best_first] = np.arange(1, len(varying) + 1)
+        return self
+
+    def _check_parameters(self, n_samples: int) -> None:
         """Refuse more clusters than samples, and more neighbours than other samples."""
-        limits = {"n_clusters": n_samples, "n_neighbors": n_samples - 1}
-        for name, most in limits.items():
-            value = getattr(self, name, None)
-            if value is not None and value > most and name not in self._unused_parameters():
-                raise ValueError(
-                    f"{name}={value} is too large for n_samples={n_samples}; use at most {most}."
-                )
+        self._check_at_most("n_clusters", n_samples, n_samples)
+        self._check_at_most("n_neighbors", n_samples - 1, n_samples)
+
+    def _check_at_most(self, name: str, most: int, n_samples: int) -> None:
+        """Refuse a parameter that is too large for the number of samples."""
+        value = getattr(self, name, None)
+        if value is not None and value > most and name not in self._unused_parameters():
+            raise ValueError(
+                f"{name}={value} is too large for n_samples={n_samples}; use at most {most}."
+            )
 
     def _unused_parameters(self) -> set[str]:
         """The parameters that play no part beside the values of the others."""
-        return {"n_neighbors"} if getattr(self, "affinity", None) is not None else set()
+        return set()
 
-    def _set_scores(self, scores: FloatArray, constant: BoolArray) -> Self:
-        """Keep the scores, put constant features at the bottom, and rank."""
-        scores = np.array(scores, dtype=np.float64)
-        self._constant = constant
-        informative = scores[~constant] = _without_rounding(scores[~constant])
-        self._warn_of_equal_scores(informative)
-        self.scores_ = np.where(constant, min(0.0, informative.min(initial=0.0)), scores)
-        best_first = np.lexsort((constant, -self.scores_))
-        self.ranking_ = np.empty(len(scores), dtype=np.intp)
-        self.ranking_[best_first] = np.arange(1, len(scores) + 1)
-        return self
+    def _describe_columns(self, columns: Any) -> str:
+        """Columns of the table that `_fit` was given, as a message names them."""
+        names = getattr(self, "feature_names_in_", None)
+        return describe_columns(np.flatnonzero(~self._constant)[columns], names)
+
+    def _warn_of_offset(self, X: Matrix) -> None:
+        """Warn if the columns hardly vary beside their means, which the method has to rebuild."""
+        share = share_of_variation(X)
+        if share < LEAST_VARIATION:
+            self._warn(
+                f"does not centre the table, and its values vary by only {share:.1g} of their "
+                "size: the means of the columns decide, not how they vary. Subtract an offset "
+                "first, for example with sklearn.preprocessing.MinMaxScaler."
+            )
 
     def _warn_of_equal_scores(self, informative: FloatArray) -> None:
         """Warn that all features that vary have one score, so that their order says nothing."""
@@ -236,7 +277,23 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "ranking_")
-        return self.ranking_ <= self._n_selected()
+        wanted = self._n_selected()
+        if self._count_is_fitted and wanted != self._n_fitted:
+            raise ValueError(
+                f"{type(self).__name__} was fitted for {self._n_fitted} features, but "
+                f"n_features_to_select now asks for {wanted}: the number is part of its objective; "
+                "call fit again."
+            )
+        return self.ranking_ <= wanted
+
+
+def _with_zeros(values: FloatArray, kept: BoolArray, axis: int) -> FloatArray:
+    """The values of the kept columns, which lie along `axis`, and zeros for the others."""
+    shape = list(values.shape)
+    shape[axis] = len(kept)
+    everywhere = np.zeros(shape, dtype=values.dtype)
+    everywhere[(slice(None),) * axis + (kept,)] = values
+    return everywhere
 
 
 def _without_rounding(scores: FloatArray) -> FloatArray:
@@ -251,61 +308,3 @@ def _without_rounding(scores: FloatArray) -> FloatArray:
     equal = np.empty_like(scores)
     equal[order] = ordered[starts][np.cumsum(starts) - 1]
     return equal
-
-
-def refuse_text_columns(X: Any) -> None:
-    """Name the columns of a frame or an object array that do not hold numbers."""
-    if nw.dependencies.is_into_dataframe(X):
-        frame = nw.from_native(X, eager_only=True)
-        names = frame.columns
-        text = [
-            name
-            for name, dtype in frame.schema.items()
-            if not (dtype.is_numeric() or dtype == nw.Boolean)
-            and (dtype.is_temporal() or dtype.is_nested() or not _parses(frame[name], False))
-        ]
-        bad = [names.index(name) for name in text]
-    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSMm":
-        names = None
-        dates = X.dtype.kind in "Mm"
-        bad = [j for j in range(X.shape[1]) if dates or not _parses(X[:, j], True)]
-    else:
-        return
-    if bad:
-        raise ValueError(
-            f"X holds values that are not numbers in {describe_columns(bad, names)}; drop the "
-            "columns, or encode them (for example with sklearn.preprocessing.OneHotEncoder)."
-        )
-
-
-def _parses(column: Any, wrong_type: bool) -> bool:
-    """Whether a column of objects can be read as numbers.
-
-    `wrong_type` answers for objects that are neither numbers nor text: scikit-learn wants numpy's
-    own error for those of an array.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", np.exceptions.ComplexWarning)
-            np.asarray(column, dtype=np.float64)
-    except (ValueError, np.exceptions.ComplexWarning):
-        return False
-    except TypeError:
-        return wrong_type
-    return True
-
-
-def refuse_unusable_values(lowest: FloatArray, highest: FloatArray, names: Any) -> None:
-    """Name the columns whose smallest or largest value no method can use."""
-    for what, bad, remedy in (
-        ("NaN", np.isnan(lowest) | np.isnan(highest), "impute them, or drop the columns"),
-        ("infinity", np.isinf(lowest) | np.isinf(highest), "clip them, or drop the columns"),
-        (
-            f"values beyond {LARGEST_VALUE:g}, too large to be squared,",
-            np.maximum(highest.astype(np.float64), -lowest.astype(np.float64)) > LARGEST_VALUE,
-            "rescale the columns",
-        ),
-    ):
-        if bad.any():
-            columns = describe_columns(np.flatnonzero(bad), names)
-            raise ValueError(f"X contains {what} in {columns}; {remedy}.")

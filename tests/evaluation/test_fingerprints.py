@@ -42,25 +42,22 @@ def two_of_one_name(first: bool) -> type[Selector]:
     if first:
 
         class Mine(MaxVariance):
-            def fit(self, X, y=None):
-                X, constant = self._check_input(X)
-                return self._set_scores(np.arange(X.shape[1]), constant)
+            def _fit(self, X):
+                return np.arange(X.shape[1])
 
     else:
 
         class Mine(MaxVariance):
-            def fit(self, X, y=None):
-                X, constant = self._check_input(X)
-                return self._set_scores(-np.arange(X.shape[1]), constant)
+            def _fit(self, X):
+                return -np.arange(X.shape[1])
 
     return Mine
 
 
 def closed_over(weight: float) -> type[Selector]:
     class Closed(MaxVariance):
-        def fit(self, X, y=None):
-            X, constant = self._check_input(X)
-            return self._set_scores(weight * np.arange(X.shape[1]), constant)
+        def _fit(self, X):
+            return weight * np.arange(X.shape[1])
 
     return Closed
 
@@ -91,9 +88,8 @@ def test_what_a_class_closes_over_and_inherits_counts(monkeypatch):
 
 SOURCE = """
 class Typed(MaxVariance):
-    def fit(self, X, y=None):
-        X, constant = self._check_input(X)
-        return self._set_scores({scores}, constant)
+    def _fit(self, X):
+        return {scores}
 """
 
 

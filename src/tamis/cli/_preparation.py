@@ -141,8 +141,8 @@ def _scale_in_place(X: FloatArray, scaling: Scaling, feature_names: FloatArray) 
 
 def check_values(source: Source) -> None:
     """Refuse values that no method can use, and a table whose columns are all constant."""
-    from tamis.base import refuse_unusable_values
     from tamis.utils.columns import columns_of_rounding, extent
+    from tamis.utils.validation import refuse_unusable_values
 
     X = source.table.X
     lowest, highest = extent(X)

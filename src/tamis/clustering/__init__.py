@@ -10,6 +10,7 @@ maximum margin.
 """
 
 from tamis.clustering._kmeans import Clusters, between_root, cluster_means, indicator, kmeans
+from tamis.clustering._manifold import ManifoldGraph, manifold_laplacian
 from tamis.clustering._maximum_margin import (
     MaximumMarginClustering,
     balance_limit,
@@ -21,6 +22,7 @@ from tamis.clustering._normalized_cut import normalized_cut
 
 __all__ = [
     "Clusters",
+    "ManifoldGraph",
     "MaximumMarginClustering",
     "balance_limit",
     "between_root",
@@ -28,6 +30,7 @@ __all__ = [
     "decided_labels",
     "indicator",
     "kmeans",
+    "manifold_laplacian",
     "margin_starts",
     "n_functions",
     "normalized_cut",

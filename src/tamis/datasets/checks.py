@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from tamis._typing import Matrix
-from tamis.base import refuse_text_columns, refuse_unusable_values
 from tamis.utils.columns import extent
 from tamis.utils.sparse import canonical_csr
+from tamis.utils.validation import refuse_text_columns, refuse_unusable_values
 
 __all__ = ["checked_labels", "checked_table"]
 

@@ -86,8 +86,13 @@ def local_gram(X: Matrix, centres: IntArray, indices: IntArray) -> FloatArray:
     return (to_centre[:, :, None] + to_centre[:, None, :] - between) / 2
 
 
-def local_sets(affinity: SparseMatrix) -> list[tuple[IntArray, IntArray]]:
-    """The neighbours of each sample in a graph, grouped by their number. O(nnz).
+def local_sets(graph: SparseMatrix | Neighbors) -> list[tuple[IntArray, IntArray]]:
+    """The neighbours of each sample, grouped by their number. O(nk), or O(nnz).
+
+    Parameters
+    ----------
+    graph : Neighbors or csr_array of shape (n_samples, n_samples)
+        The neighbours themselves, or a graph whose edges lead to them.
 
     Returns
     -------
@@ -95,7 +100,9 @@ def local_sets(affinity: SparseMatrix) -> list[tuple[IntArray, IntArray]]:
         For each number k of neighbours that occurs: the m samples that have k, and their
         neighbours, of shape (m, k). Samples without a neighbour are left out.
     """
-    edges = sp.coo_array(affinity)
+    if isinstance(graph, Neighbors):
+        return [(np.arange(len(graph.indices)), graph.indices)]
+    edges = sp.coo_array(graph)
     row, column = edges.coords
     proper = (row != column) & (edges.data != 0)
     graph = sp.csr_array((edges.data[proper], (row[proper], column[proper])), shape=edges.shape)

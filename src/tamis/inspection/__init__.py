@@ -13,11 +13,18 @@ from tamis.inspection._groups import Groups, check_labels, find_groups
 from tamis.inspection._loss import Loss, Measure, measure_loss, subset_loss
 from tamis.inspection._redundancy import Redundancy, measure_redundancy
 from tamis.inspection._sample import Sample, draw_sample
-from tamis.inspection._selection import Selection, check_fitted, read_selection, selected_columns
+from tamis.inspection._selection import (
+    Choice,
+    Selection,
+    check_fitted,
+    read_selection,
+    selected_columns,
+)
 from tamis.inspection._stability import Stability, subsample_selections
 from tamis.inspection._views import View, aligned, centred_gram, planar_views, principal_view
 
 __all__ = [
+    "Choice",
     "Compared",
     "GroupEvidence",
     "Groups",

@@ -10,7 +10,7 @@ import scipy.linalg
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.inspection._sample import Sample, draw_sample
-from tamis.inspection._selection import Subset
+from tamis.inspection._selection import Choice
 from tamis.inspection._views import centred_gram, column_blocks
 from tamis.utils.columns import extent
 
@@ -91,7 +91,7 @@ class Loss:
         return max(0.0, self.variance.selected - self.noise) / rest if rest > 1e-12 else 0.0
 
 
-def measure_loss(selection: Subset, sample: Sample) -> Loss:
+def measure_loss(selection: Choice, sample: Sample) -> Loss:
     """Measure the selection and each random subset of a sample on its rows.
 
     A chosen column keeps its own variance. Every other column is predicted by a ridge regression
@@ -176,7 +176,7 @@ def subset_loss(X: Matrix, columns: IntArray, n_kept: int, seed: int) -> Loss:
     seed : int
     """
     lowest, highest = extent(X)
-    any_choice = Subset(X, np.arange(n_kept), lowest == highest)
+    any_choice = Choice(X, np.arange(n_kept), lowest == highest)
     sample = draw_sample(any_choice, np.random.RandomState(seed))
     return measure_loss(replace(any_choice, kept=columns), replace(sample, subsets=(columns,)))
 

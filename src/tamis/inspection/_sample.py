@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tamis._typing import IntArray
-from tamis.inspection._selection import Subset
+from tamis.inspection._selection import Choice
 
 MOST_ROWS = 1000
 FEWEST_ROWS = 100
@@ -45,7 +45,7 @@ class Sample:
         return len(self.rows) < self.n_samples
 
 
-def draw_sample(selection: Subset, random_state: np.random.RandomState) -> Sample:
+def draw_sample(selection: Choice, random_state: np.random.RandomState) -> Sample:
     """Draw rows, as many as can be afforded, and random subsets to compare with.
 
     The subsets hold no constant column as long as there are enough others: a subset that wastes

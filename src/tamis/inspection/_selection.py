@@ -13,17 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.base import Selector
+from tamis.utils.validation import Table, check_table
 
 
 @dataclass(frozen=True)
-class Subset:
-    """A table and some of its columns, whoever chose them.
+class Choice:
+    """Some columns of a checked table.
 
     Attributes
     ----------
     X : {ndarray, csr_array} of shape (n_samples, n_features)
     kept : ndarray of int
-        The chosen columns, best first.
+        The selected columns, best first.
     constant : ndarray of bool of shape (n_features,)
     """
 
@@ -38,11 +39,13 @@ class Subset:
 
 
 @dataclass(frozen=True)
-class Selection(Subset):
-    """A checked table and what a selector keeps of it.
+class Selection(Choice):
+    """What a selector keeps of a checked table.
 
     Attributes
     ----------
+    X, kept, constant
+        As in :class:`Choice`.
     selector : Selector
     names : ndarray of str of shape (n_features,)
     caution : str
@@ -113,14 +116,16 @@ def read_selection(selector: Any, X: Any, feature_names: Sequence[Any] | None = 
         differ as much.
     """
     selector = check_fitted(selector)
-    reader = Selector()
-    table, constant = reader._check_input(X)
-    if table.shape[1] != selector.n_features_in_:
+    table = check_table(X, estimator=selector)
+    for warning in table.cautions:
+        selector._warn(warning)
+    n_features = table.X.shape[1]
+    if n_features != selector.n_features_in_:
         raise ValueError(
-            f"X has {table.shape[1]} columns, but the selector was fitted on "
+            f"X has {n_features} columns, but the selector was fitted on "
             f"{selector.n_features_in_}; pass the table it was fitted on."
         )
-    seen, given = (getattr(each, "feature_names_in_", None) for each in (selector, reader))
+    seen, given = getattr(selector, "feature_names_in_", None), table.names
     if seen is not None and given is not None and (seen != given).any():
         first = int(np.argmax(seen != given))
         raise ValueError(
@@ -130,14 +135,14 @@ def read_selection(selector: Any, X: Any, feature_names: Sequence[Any] | None = 
     if feature_names is None and seen is None:
         feature_names = given
     names = column_names(selector, feature_names)
-    caution = _difference(selector, reader, names)
+    caution = _difference(selector, table, names)
     if caution:
         warnings.warn(caution, UserWarning, stacklevel=3)
     kept = selected_columns(selector)
-    return Selection(table, kept, constant, selector=selector, names=names, caution=caution)
+    return Selection(table.X, kept, table.constant, selector, names, caution)
 
 
-def _difference(selector: Selector, reader: Selector, names: Any) -> str:
+def _difference(selector: Selector, table: Table, names: Any) -> str:
     """How the values of a table differ from those of the fit, in words, or "".
 
     The same number of rows is taken for the same table, whose extents must be the same but for
@@ -147,7 +152,8 @@ def _difference(selector: Selector, reader: Selector, names: Any) -> str:
     seen = getattr(selector, "_fitted_extent", None)
     if seen is None:  # fitted by an earlier version
         return ""
-    (n_then, *then), (n_now, *now) = seen, reader._fitted_extent
+    n_then, *then = seen
+    n_now, *now = table.X.shape[0], table.lowest, table.highest
     (low, high), (new_low, new_high) = (
         (lowest.astype(np.float64), highest.astype(np.float64)) for lowest, highest in (then, now)
     )

@@ -2,17 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import Matrix, SparseMatrix
 from tamis.base import Selector
-from tamis.graphs import Weights, check_affinity, neighbor_graph
+from tamis.graphs import (
+    Neighbors,
+    Weights,
+    check_affinity,
+    laplacian,
+    lle_laplacian,
+    neighbor_graph,
+)
+
+SearchResult = TypeVar("SearchResult")
 
 
-class GraphSelector(Selector):
+class NeighborSelector(Selector):
+    """A selector that looks at the neighbours of each sample, in X or in a graph that it is given.
+
+    A subclass has the parameters `n_neighbors`, `affinity`, `n_jobs` and `verbose`.
+    """
+
+    n_neighbors: int
+    affinity: Any
+    n_jobs: int | None
+    verbose: bool
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Selector._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "affinity": [None, "array-like", "sparse matrix"],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+    }
+
+    def _unused_parameters(self) -> set[str]:
+        unused = super()._unused_parameters()
+        return unused if self.affinity is None else unused | {"n_neighbors"}
+
+    def _affinity_or(
+        self, search: Callable[..., SearchResult], X: Matrix, **options: Any
+    ) -> SparseMatrix | SearchResult:
+        """The precomputed `affinity`, checked, or what `search` finds among the samples."""
+        if self.affinity is not None:
+            return check_affinity(self.affinity, X.shape[0])
+        return search(
+            X, self.n_neighbors, n_jobs=self.n_jobs, verbose=bool(self.verbose), **options
+        )
+
+
+class GraphSelector(NeighborSelector):
     """A selector that reads the data's shape from a graph of neighbouring samples.
 
     Parameters
@@ -34,13 +78,9 @@ class GraphSelector(Selector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        **NeighborSelector._parameter_constraints,
         "weights": [StrOptions({"heat", "binary", "cosine"})],
         "bandwidth": [None, Interval(Real, 0, None, closed="neither")],
-        "affinity": [None, "array-like", "sparse matrix"],
-        "n_jobs": [None, Integral],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -64,13 +104,11 @@ class GraphSelector(Selector):
 
     def _sample_graph(self, X: Matrix) -> SparseMatrix:
         """The precomputed `affinity`, checked, or the neighbour graph of X."""
-        if self.affinity is not None:
-            return check_affinity(self.affinity, X.shape[0])
-        return neighbor_graph(
-            X,
-            self.n_neighbors,
-            weights=self.weights,
-            bandwidth=self.bandwidth,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-        )
+        return self._affinity_or(neighbor_graph, X, weights=self.weights, bandwidth=self.bandwidth)
+
+
+def local_laplacian(X: Matrix, found: SparseMatrix | Neighbors, reg: float) -> SparseMatrix:
+    """``(I − S)ᵀ(I − S)``, S rebuilding samples from neighbours, or the Laplacian of a graph."""
+    if isinstance(found, Neighbors):
+        return lle_laplacian(X, found, reg)
+    return laplacian(found)

@@ -1,19 +1,20 @@
-"""What TRACK and LDAKM share: rounds of K-means in a projected space and of the projection."""
+"""What TRACK and LDAKM share: their parameters, and rounds of K-means and of a projection."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.base import Selector
+from tamis.base import OBJECTIVE, SOLVER, Selector
 from tamis.clustering import kmeans
+from tamis.solvers.centred import Centred
 from tamis.solvers.l21 import Solution, row_norms
 
 # Rows of W below this fraction of the largest are outside its support: ten times the smoothing.
@@ -22,15 +23,102 @@ SUPPORT = 1e-4
 KMEANS_STARTS = 10
 
 
-class ProjectedKMeans(Selector):
-    """Alternates K-means on XW and a penalised problem in W that has the same objective.
+def first_clusters(
+    X: Matrix, n_clusters: int, n_init: int, random_state: int | np.random.RandomState | None
+) -> Iterator[IntArray]:
+    """Labels to start from: the best of ten K-means, then those of one K-means each."""
+    random = check_random_state(random_state)
+    for number in range(n_init):
+        starts = 1 if number else KMEANS_STARTS
+        yield kmeans(X, n_clusters, n_init=starts, random_state=random).labels
 
-    A subclass prepares the table once, states the problem in W for given clusters, and descends it.
+
+@dataclass(frozen=True)
+class Rounds:
+    """The result of :func:`clusters_and_projection`.
+
+    Attributes
+    ----------
+    W : ndarray of shape (n_features, n_columns)
+    labels : ndarray of shape (n_samples,)
+    problem : object
+        The problem in W for these labels.
+    paths : list of ndarray
+        For each round the objective after its clusters and after each step of its projection.
+    converged : bool
+    how : str
+        The eigensolver that was used last, and why.
     """
+
+    W: FloatArray
+    labels: IntArray
+    problem: Any
+    paths: list[FloatArray]
+    converged: bool
+    how: str
+
+
+def clusters_and_projection(
+    X: Centred,
+    labels: IntArray,
+    problem_of: Callable[[IntArray], Any],
+    project: Callable[[Any, FloatArray | None], Solution],
+    *,
+    n_clusters: int,
+    max_iter: int,
+    tol: float,
+) -> Rounds:
+    """Alternate K-means on XW and a problem in W that has the same objective, until it settles.
+
+    Parameters
+    ----------
+    X : Centred
+    labels : ndarray of shape (n_samples,)
+        First clusters.
+    problem_of : callable
+        The problem in W for given labels.
+    project : callable
+        Lowers the objective of a problem from a W, or from a start of its own for None.
+    n_clusters, max_iter, tol
+        As in the selectors.
+    """
+    problem, W = problem_of(labels), None
+    paths: list[FloatArray] = []
+    converged = False
+    for _ in range(max_iter):
+        solution = project(problem, W)
+        W = solution.coef
+        paths.append(solution.objective)
+        fallen = paths[-2][-1] - paths[-1][-1] if len(paths) > 1 else np.inf
+        if tol > 0 and abs(fallen) < tol * paths[-1][-1]:
+            converged = True
+            break
+        found = kmeans(X.times(W), n_clusters, start=labels).labels
+        if tol > 0 and np.array_equal(found, labels):
+            converged = True
+            break
+        if len(paths) < max_iter:
+            labels = found
+            problem = problem_of(labels)
+    converged = (converged and solution.converged) or tol == 0
+    return Rounds(solution.coef, labels, problem, paths, converged, solution.how)
+
+
+class ProjectedKMeans(Selector):
+    """The parameters of TRACK and LDAKM, and what both keep of a fit."""
 
     labels_: IntArray
     coef_: FloatArray
 
+    _learned: ClassVar[dict[str, Any]] = {
+        **OBJECTIVE,
+        **SOLVER,
+        "coef_": ("n_features", "_n_columns"),
+        "labels_": ("n_samples",),
+        "inner_objective_": ("n_iter_",),
+        "n_support_": 0,
+        "ratio_": 1.0,
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -69,92 +157,23 @@ class ProjectedKMeans(Selector):
         self.tol = tol
         self.random_state = random_state
 
-    def _prepare(self, X: Matrix) -> Any:
-        """What of the table without constant columns is computed once."""
-        raise NotImplementedError
-
-    def _problem(self, table: Any, labels: IntArray) -> Any:
-        """The problem in W for given clusters."""
-        raise NotImplementedError
-
-    def _first(self, problem: Any, n_columns: int) -> FloatArray:
-        """A feasible W to start from."""
-        raise NotImplementedError
-
-    def _descend(self, problem: Any, W: FloatArray) -> Solution:
-        """A better W, and the path to it."""
-        raise NotImplementedError
-
     def _n_columns(self, n_samples: int, n_features: int) -> int:
         """Columns of W; as many as there are directions between the clusters, if not given."""
-        return max(1, self.n_clusters - 1) if self.n_components is None else self.n_components
+        wanted = self.n_clusters - 1 if self.n_components is None else self.n_components
+        return max(1, min(wanted, n_features))
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Alternate clusters and projection; `y` is ignored."""
-        X, constant = self._check_input(X)
-        n_informative = int(np.count_nonzero(~constant))
-        n_columns = min(self._n_columns(X.shape[0], n_informative), max(1, n_informative))
-        self.coef_ = np.zeros((X.shape[1], n_columns))
-        if n_informative == 0:
-            self.labels_, self.ratio_ = np.zeros(X.shape[0], dtype=np.intp), 1.0
-            self.objective_, self.inner_objective_, self.n_iter_ = np.zeros(0), [], 0
-            self.n_support_, self.solver_ = 0, "none: all features are constant"
-            return self._set_scores(np.zeros(X.shape[1]), constant)
-
-        if constant.any():
-            X = X[:, ~constant]
-        table = self._prepare(X)
-        random = check_random_state(self.random_state)
-        runs = []
-        for number in range(self.n_init):
-            starts = KMEANS_STARTS if number == 0 else 1
-            first = kmeans(X, self.n_clusters, n_init=starts, random_state=random)
-            runs.append(self._alternate(table, first.labels, n_columns))
-        best = min(runs, key=lambda run: run.inner[-1][-1])
-
-        self.coef_[~constant] = best.W
-        self.labels_, self.solver_, self.inner_objective_ = best.labels, best.how, best.inner
-        self.ratio_ = best.problem.ratio(best.W)
-        self._set_path(np.array([path[-1] for path in best.inner]), best.converged)
+    def _keep(self, rounds: Rounds) -> FloatArray:
+        """Set what was learned; the scores are the norms of the rows of W."""
+        self.coef_, self.labels_ = np.ascontiguousarray(rounds.W), rounds.labels
+        self.ratio_ = rounds.problem.ratio(rounds.W)
+        self.inner_objective_, self.solver_ = rounds.paths, rounds.how
+        self._set_path(np.array([path[-1] for path in rounds.paths]), rounds.converged)
         scores = row_norms(self.coef_)
         self.n_support_ = int(np.count_nonzero(scores > SUPPORT * scores.max()))
-        self._set_scores(scores, constant)
         self._warn_of_few_rows(self.n_support_, "gamma")
-        return self
-
-    def _alternate(self, table: Any, labels: IntArray, n_columns: int) -> _Run:
-        """Rounds of clusters and projection, until the objective no longer falls."""
-        problem = self._problem(table, labels)
-        W = self._first(problem, n_columns)
-        inner: list[FloatArray] = []
-        converged = False
-        for _ in range(self.max_iter):
-            solution = self._descend(problem, W)
-            W = solution.coef
-            inner.append(solution.objective)
-            fallen = inner[-2][-1] - inner[-1][-1] if len(inner) > 1 else np.inf
-            if self.tol > 0 and abs(fallen) < self.tol * inner[-1][-1]:
-                converged = True
-                break
-            found = kmeans(problem.gram.X.times(W), self.n_clusters, start=labels).labels
-            if self.tol > 0 and np.array_equal(found, labels):
-                converged = True
-                break
-            if len(inner) < self.max_iter:
-                labels = found
-                problem = self._problem(table, labels)
-        converged = (converged and solution.converged) or self.tol == 0
-        return _Run(W, labels, inner, problem, converged, solution.how)
+        return scores
 
 
-@dataclass(frozen=True)
-class _Run:
-    """The result of one start."""
-
-    W: FloatArray
-    labels: IntArray
-    inner: list[FloatArray]
-    problem: Any
-    converged: bool
-    how: str
+def least_objective(runs: Iterator[Rounds]) -> Rounds:
+    """The run that ends with the least objective."""
+    return min(runs, key=lambda run: float(run.paths[-1][-1]))

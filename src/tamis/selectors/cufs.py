@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, Matrix
-from tamis.base import Selector
+from tamis.base import OBJECTIVE, Selector
 from tamis.clustering import kmeans
-from tamis.selectors._offset import warn_of_offset
 from tamis.solvers.dictionary import (
     dictionary_update,
     number_of_atoms,
@@ -28,7 +26,6 @@ from tamis.solvers.factorization import (
     squared_norm,
 )
 from tamis.solvers.l21 import row_norms
-from tamis.utils.columns import varying_columns
 
 # Steps of the regression in each iteration, and at the end for the order of its small rows.
 REGRESSION_STEPS = 2
@@ -126,6 +123,14 @@ class CUFS(Selector):
     dtype=object)
     """
 
+    _centres: ClassVar[bool] = False
+    _learned: ClassVar[dict[str, Any]] = {
+        **OBJECTIVE,
+        "coef_": ("n_features", "_n_atoms"),
+        "dictionary_": ("n_features", "_n_atoms"),
+        "codes_": ("_n_atoms", "n_samples"),
+        "scale_": 1.0,
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "n_atoms": [None, Interval(Integral, 1, None, closed="left")],
@@ -155,23 +160,15 @@ class CUFS(Selector):
         self.tol = tol
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Alternate codes, synthesis and analysis, as the paper does; `y` is ignored."""
-        X, constant = self._check_input(X)
-        n_samples, n_features = X.shape
-        n_atoms = number_of_atoms(self.n_atoms, n_samples, FEWEST_ATOMS)
-        self.scale_ = 1.0
-        if constant.all():
-            self.coef_ = self.dictionary_ = np.zeros((n_features, n_atoms))
-            self.codes_ = np.zeros((n_atoms, n_samples))
-            self._set_path(np.zeros(0), converged=True)
-            return self._set_scores(np.zeros(n_features), constant)
+    def _n_atoms(self, n_samples: int, n_features: int) -> int:
+        return number_of_atoms(self.n_atoms, n_samples, FEWEST_ATOMS)
 
-        X = varying_columns(X, constant)
+    def _fit(self, X: Matrix) -> FloatArray:
+        """Alternate codes, synthesis and analysis, as the paper does."""
+        n_atoms = self._n_atoms(*X.shape)
+        X = X.astype(np.float64, copy=False)
         self.scale_ = largest_value(X)
         X = X / self.scale_
-        warn_of_offset(self, X)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
         found = block_coordinate_descent(
             CoupledModel(self, X, within_unit_ball(start.centres.T)),
@@ -182,12 +179,10 @@ class CUFS(Selector):
         model.update_coef(LAST_REGRESSION_STEPS)
         objective = [*found.objective[:-1], model.objective()]
 
-        self.coef_ = np.zeros((n_features, model.D.shape[1]))
-        self.dictionary_ = np.zeros_like(self.coef_)
-        self.coef_[~constant], self.dictionary_[~constant] = model.W, model.D
-        self.codes_ = model.A
+        self.coef_ = np.ascontiguousarray(model.W)
+        self.dictionary_, self.codes_ = model.D, model.A
         self._set_path(np.array(objective), found.converged)
-        return self._set_scores(row_norms(self.coef_), constant)
+        return row_norms(self.coef_)
 
 
 class CoupledModel:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
+from tamis.base import OBJECTIVE
 from tamis.graphs import Weights, laplacian
 from tamis.selectors._graph import GraphSelector
-from tamis.selectors._offset import warn_of_offset
 from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.factorization import (
     FactorObjective,
@@ -28,7 +27,6 @@ from tamis.solvers.factorization import (
     squared_norm,
 )
 from tamis.solvers.l21 import row_norms, scores_with_order_of_entry
-from tamis.utils.columns import varying_columns
 from tamis.utils.rows import squared_row_norms
 
 # Steps of the labels in an iteration, at most: they are found exactly, as the loadings are.
@@ -146,6 +144,17 @@ class EUFS(GraphSelector):
     array(['alcohol', 'ash', 'od280/od315_of_diluted_wines'], dtype=object)
     """
 
+    _centres: ClassVar[bool] = False
+    _learned: ClassVar[dict[str, Any]] = {
+        **OBJECTIVE,
+        "coef_": ("n_features", "n_clusters"),
+        "embedding_": ("n_samples", "n_clusters"),
+        "labels_": ("n_samples",),
+        "orthogonality_": 0.0,
+        "penalty_": 0.0,
+        "n_support_": 0,
+        "scale_": 1.0,
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -195,26 +204,12 @@ class EUFS(GraphSelector):
         self.tol = tol
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Alternate loadings and labels; `y` is ignored."""
-        X, constant = self._check_input(X)
-        self.coef_ = np.zeros((X.shape[1], self.n_clusters))
-        scores = np.zeros(X.shape[1])
-        self.scale_ = 1.0
-        if constant.all():
-            self.labels_ = np.zeros(X.shape[0], dtype=np.intp)
-            self.embedding_ = labels_as_factor(self.labels_, self.n_clusters)
-            self.orthogonality_ = departure_from_orthogonality(self.embedding_)
-            self.penalty_, self.n_support_ = 0.0, 0
-            self._set_path(np.zeros(0), converged=True)
-            return self._set_scores(scores, constant)
-
+    def _fit(self, X: Matrix) -> FloatArray:
+        """Alternate loadings and labels, as the paper does."""
         graph = self._sample_graph(X)
-        X = varying_columns(X, constant)
+        X = X.astype(np.float64, copy=False)
         self.scale_ = float(np.sqrt(squared_norm(X) / np.prod(X.shape)))
         X = X / self.scale_
-        warn_of_offset(self, X)
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         found = block_coordinate_descent(
             EmbeddedModel(self, X, self.beta * laplacian(graph), labels),
@@ -225,13 +220,12 @@ class EUFS(GraphSelector):
         model.update_loadings()
         objective = [*found.objective[:-1], model.objective()]
 
-        self.coef_[~constant] = model.V
+        self.coef_, self.penalty_ = model.V, model.alpha
+        self.n_support_ = int(np.count_nonzero(model.V.any(axis=1)))
         self.embedding_, self.labels_ = model.U, model.U.argmax(axis=1)
         self.orthogonality_ = departure_from_orthogonality(model.U)
-        self.penalty_, self.n_support_ = model.alpha, int(np.count_nonzero(model.V.any(axis=1)))
         self._set_path(np.array(objective), found.converged)
-        scores[~constant] = model.scores()
-        return self._set_scores(scores, constant)
+        return model.scores()
 
 
 class EmbeddedModel:

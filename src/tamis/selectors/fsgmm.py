@@ -6,13 +6,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.base import Selector
+from tamis.base import OBJECTIVE, Selector
 from tamis.clustering import kmeans
 from tamis.solvers.mixture import (
     Fit,
@@ -24,7 +23,7 @@ from tamis.solvers.mixture import (
     shorter,
     shortest_message,
 )
-from tamis.utils.columns import weighted_moments
+from tamis.utils.columns import varying_columns, weighted_moments
 
 
 class FSGMM(Selector):
@@ -151,6 +150,17 @@ class FSGMM(Selector):
     array([0.  , 0.  , 0.  , 0.  , 0.99, 0.99, 1.  , 1.  ])
     """
 
+    _learned: ClassVar[dict[str, Any]] = {
+        **OBJECTIVE,
+        "labels_": ("n_samples",),
+        "n_clusters_": 1,
+        "weights_": ("n_clusters_",),
+        "saliency_": ("n_features",),
+        "means_": ("n_clusters_", "n_features"),
+        "variances_": ("n_clusters_", "n_features"),
+        "common_means_": ("n_features",),
+        "common_variances_": ("n_features",),
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -186,35 +196,39 @@ class FSGMM(Selector):
         self.tol = tol
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the mixture from several starts; `y` is ignored."""
-        X, constant = self._check_input(X)
+    def _check_parameters(self, n_samples: int) -> None:
+        super()._check_parameters(n_samples)
         if self.find_n_clusters and self.min_clusters > self.n_clusters:
             raise ValueError(
                 f"min_clusters={self.min_clusters} is more than n_clusters={self.n_clusters}, from "
                 "which the search goes down; lower min_clusters, or raise n_clusters."
             )
+
+    def _fit(self, X: Matrix) -> FloatArray:
+        """EM from several starts."""
         n_samples = X.shape[0]
         self._centre, scatter = weighted_moments(X, np.ones(n_samples))
-        constant = constant | (scatter == 0)  # too close together for their squares
-        self._varying = ~constant
         self._scale = np.sqrt(scatter / n_samples)
-        if constant.all():
-            self._set_mixture(_one_cluster(n_features=0))
-            self.labels_ = np.zeros(n_samples, dtype=np.intp)
-            self.objective_, self.n_iter_ = np.zeros(0), 0
-            return self._set_scores(np.zeros(X.shape[1]), constant)
-
-        fit = self._best_of_starts(self._standardised(X))
+        fit = self._best_of_starts(Standardised(X, self._centre, self._scale))
         self._set_mixture(fit.mixture)
         self.labels_ = fit.expectations.responsibilities.argmax(axis=1)
         self._set_path(fit.message_lengths, fit.converged or self.tol == 0)
-        scores = np.zeros(X.shape[1])
-        scores[~constant] = saliency_with_separation(
+        return saliency_with_separation(
             fit.mixture.saliency, separation(fit, self.reg_covar), n_samples
         )
-        return self._set_scores(scores, constant)
+
+    def _fit_constants(self, n_samples: int) -> None:
+        """One component, of no feature."""
+        super()._fit_constants(n_samples)
+        self._centre = self._scale = np.zeros(0)
+        self._set_mixture(_one_cluster(n_features=0))
+
+    def _put_back(self, scores: FloatArray) -> Self:
+        """A constant feature has no variance, and its value for a mean."""
+        super()._put_back(scores)
+        values = self._fitted_extent[1][self._constant]
+        self.means_[:, self._constant] = self.common_means_[self._constant] = values
+        return self
 
     def predict(self, X: Any) -> IntArray:
         """The most probable component of each sample."""
@@ -224,7 +238,8 @@ class FSGMM(Selector):
         """The posterior probabilities of the components, (n_samples, n_clusters_)."""
         check_is_fitted(self, "ranking_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        return expectations(self._standardised(X), self._mixture).responsibilities
+        table = Standardised(varying_columns(X, self._constant), self._centre, self._scale)
+        return expectations(table, self._mixture).responsibilities
 
     def _best_of_starts(self, table: Standardised) -> Fit:
         length = MessageLength(table.shape[0], self.reg_covar)
@@ -250,31 +265,15 @@ class FSGMM(Selector):
         assert best is not None
         return best
 
-    def _standardised(self, X: Matrix) -> Standardised:
-        """The features that vary, in the units of the fit."""
-        kept = self._varying
-        if not kept.all():
-            X = X[:, kept]
-        return Standardised(X, self._centre[kept], self._scale[kept])
-
     def _set_mixture(self, mixture: Mixture) -> None:
         """Keep the mixture, and its parameters in the units of the table."""
         self._mixture = mixture
-        self.n_clusters_ = mixture.n_components
-        self.weights_ = mixture.weights
-        self.saliency_ = self._of_all_features(mixture.saliency)
-        self.means_ = self._centre + self._scale * self._of_all_features(mixture.means)
-        self.variances_ = self._scale**2 * self._of_all_features(mixture.variances)
-        self.common_means_ = self._centre + self._scale * self._of_all_features(
-            mixture.common_means
-        )
-        self.common_variances_ = self._scale**2 * self._of_all_features(mixture.common_variances)
-
-    def _of_all_features(self, values: FloatArray) -> FloatArray:
-        """Values of the features that vary, and zeros for the others."""
-        everywhere = np.zeros((*values.shape[:-1], len(self._varying)))
-        everywhere[..., self._varying] = values
-        return everywhere
+        self.n_clusters_, self.weights_ = mixture.n_components, mixture.weights
+        self.saliency_ = mixture.saliency
+        self.means_ = self._centre + self._scale * mixture.means
+        self.variances_ = self._scale**2 * mixture.variances
+        self.common_means_ = self._centre + self._scale * mixture.common_means
+        self.common_variances_ = self._scale**2 * mixture.common_variances
 
 
 def separation(fit: Fit, variance_floor: float) -> FloatArray:

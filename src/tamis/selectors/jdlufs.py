@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
+from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
+from tamis.base import OBJECTIVE
 from tamis.clustering import kmeans
 from tamis.graphs import Weights, laplacian
 from tamis.selectors._graph import GraphSelector
-from tamis.selectors._offset import warn_of_offset
 from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.centred import Centred
 from tamis.solvers.dictionary import (
@@ -34,7 +33,7 @@ from tamis.solvers.factorization import (
     squared_norm,
 )
 from tamis.solvers.l21 import row_norms
-from tamis.utils.columns import extent, varying_columns
+from tamis.utils.columns import extent
 
 # Steps of each block in an iteration: enough for the blocks to keep pace with each other. Those of
 # the labels are a limit: they end where rounding begins.
@@ -186,6 +185,19 @@ class JDLUFS(GraphSelector):
     array(['alcohol', 'od280/od315_of_diluted_wines', 'proline'], dtype=object)
     """
 
+    _centres: ClassVar[bool] = False
+    _learned: ClassVar[dict[str, Any]] = {
+        **OBJECTIVE,
+        "coef_": ("n_features", "n_clusters"),
+        "intercept_": ("n_clusters",),
+        "dictionary_": ("n_features", "_n_atoms"),
+        "label_dictionary_": ("n_clusters", "_n_atoms"),
+        "codes_": ("_n_atoms", "n_samples"),
+        "embedding_": ("n_samples", "n_clusters"),
+        "labels_": ("n_samples",),
+        "orthogonality_": 0.0,
+        "scale_": 1.0,
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -247,24 +259,17 @@ class JDLUFS(GraphSelector):
         self.tol = tol
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Run Algorithm 1 of the poster, with sound updates; `y` is ignored."""
-        X, constant = self._check_input(X)
-        n_samples, n_features = X.shape
-        n_atoms = number_of_atoms(self.n_atoms, n_samples, self.n_clusters)
-        self.coef_ = np.zeros((n_features, self.n_clusters))
-        self.dictionary_ = np.zeros((n_features, n_atoms))
-        self.scale_ = 1.0
-        if constant.all():
-            return self._set_nothing(n_samples, n_atoms, constant)
+    def _n_atoms(self, n_samples: int, n_features: int) -> int:
+        return number_of_atoms(self.n_atoms, n_samples, self.n_clusters)
 
+    def _fit(self, X: Matrix) -> FloatArray:
+        """Algorithm 1 of the poster, with sound updates."""
         graph = self._sample_graph(X)
-        X = varying_columns(X, constant)
+        n_atoms = self._n_atoms(*X.shape)
+        X = X.astype(np.float64, copy=False)
         lowest, highest = extent(X)
         self.scale_ = float((highest - lowest).max())
         X = X / self.scale_
-        warn_of_offset(self, X)
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
         model = JointModel(self, X, self.gamma * laplacian(graph), labels)
@@ -275,25 +280,12 @@ class JDLUFS(GraphSelector):
         model.update_coef(LAST_REGRESSION_STEPS)
         objective = [*found.objective[:-1], model.objective()]
 
-        self.coef_[~constant], self.intercept_ = model.W, model.intercept()
-        self.dictionary_ = np.zeros((n_features, model.Dx.shape[1]))
-        self.dictionary_[~constant] = model.Dx
-        self.label_dictionary_, self.codes_ = model.Du, model.A
+        self.coef_, self.intercept_ = np.ascontiguousarray(model.W), model.intercept()
+        self.dictionary_, self.label_dictionary_, self.codes_ = model.Dx, model.Du, model.A
         self.embedding_, self.labels_ = model.U, model.U.argmax(axis=1)
         self.orthogonality_ = departure_from_orthogonality(model.U)
         self._set_path(np.array(objective), found.converged)
-        return self._set_scores(row_norms(self.coef_), constant)
-
-    def _set_nothing(self, n_samples: int, n_atoms: int, constant: BoolArray) -> Self:
-        """What is learned of a table of constants: one cluster, no coefficient."""
-        self.embedding_ = labels_as_factor(np.zeros(n_samples, dtype=np.intp), self.n_clusters)
-        self.labels_ = np.zeros(n_samples, dtype=np.intp)
-        self.intercept_ = self.embedding_.mean(axis=0)
-        self.label_dictionary_ = np.zeros((self.n_clusters, n_atoms))
-        self.codes_ = np.zeros((n_atoms, n_samples))
-        self.orthogonality_ = departure_from_orthogonality(self.embedding_)
-        self._set_path(np.zeros(0), converged=True)
-        return self._set_scores(np.zeros(len(constant)), constant)
+        return row_norms(self.coef_)
 
 
 class JointModel:

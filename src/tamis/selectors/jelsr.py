@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from tamis._typing import BoolArray, Matrix, SparseMatrix
-from tamis.base import Selector
-from tamis.graphs import check_affinity, laplacian, lle_laplacian, nearest_neighbors
+from tamis._typing import FloatArray, Matrix
+from tamis.base import OBJECTIVE, SOLVER
+from tamis.graphs import nearest_neighbors
+from tamis.selectors._graph import NeighborSelector, local_laplacian
 from tamis.solvers.centred import Centred
 from tamis.solvers.eigen import EmbeddingMatrix
 from tamis.solvers.l21 import row_norms, smoothed_norms
@@ -22,7 +22,7 @@ SMOOTHING = 1e-8
 SMALLEST_PENALTY = 1e-9
 
 
-class JELSR(Selector):
+class JELSR(NeighborSelector):
     r"""Joint embedding learning and sparse regression.
 
     An embedding Y of the samples that keeps their locally linear structure, and a regression W that
@@ -111,18 +111,20 @@ class JELSR(Selector):
     array(['flavanoids', 'color_intensity', 'proline'], dtype=object)
     """
 
+    _learned: ClassVar[dict[str, Any]] = {
+        **OBJECTIVE,
+        **SOLVER,
+        "coef_": ("n_features", "n_components"),
+        "embedding_": ("n_samples", "n_components"),
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
+        **NeighborSelector._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "beta": [Interval(Real, 0, None, closed="neither")],
         "lle_reg": [Interval(Real, 0, None, closed="neither")],
-        "affinity": [None, "array-like", "sparse matrix"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "n_jobs": [None, Integral],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -152,18 +154,15 @@ class JELSR(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Alternate embedding and regression, as in Table 1 of the paper; `y` is ignored."""
-        X, constant = self._check_input(X)
-        if self.n_components > X.shape[0]:
-            raise ValueError(
-                f"n_components={self.n_components} is too large for n_samples={X.shape[0]}; use "
-                f"at most {X.shape[0]}."
-            )
-        L = self._laplacian(X)
+    def _check_parameters(self, n_samples: int) -> None:
+        super()._check_parameters(n_samples)
+        self._check_at_most("n_components", n_samples, n_samples)
+
+    def _fit(self, X: Matrix) -> FloatArray:
+        """Table 1 of the paper: embedding and regression in turn."""
+        L = local_laplacian(X, self._affinity_or(nearest_neighbors, X), self.lle_reg)
         centred = Centred(X)
-        scale = self._scale(centred, constant)
+        scale = self._scale(centred)
         T = EmbeddingMatrix(centred, L, self.beta)
         U = np.full(X.shape[1], scale)
         Y = None
@@ -188,24 +187,21 @@ class JELSR(Selector):
         self.solver_ = f"{pairs.method}: {pairs.reason}"
         self._set_path(np.array(objective), converged)
         dearest = 2 * row_norms(centred.transposed_times(pairs.vectors)).max()
-        if not constant.all() and self.alpha > dearest:
+        if self.alpha > dearest:
             self._warn(
                 f"finds no feature worth alpha={self.alpha:g}, so that W is zero and the "
                 "scores tell nothing; scale the columns, for example with "
                 "sklearn.preprocessing.StandardScaler, or take alpha of the order of their "
                 f"standard deviation, {scale:.1g}."
             )
-        return self._set_scores(row_norms(W), constant)
+        return row_norms(W)
 
-    def _scale(self, X: Centred, constant: BoolArray) -> float:
-        """Root mean square of the columns that vary: the unit of U, which is that of X.
+    def _scale(self, X: Centred) -> float:
+        """Root mean square of the columns: the unit of U, which is that of X.
 
         Refuses a penalty that rounding would swallow beside it.
         """
-        n_varying = np.count_nonzero(~constant)
-        if n_varying == 0:
-            return 1.0
-        scale = float(np.sqrt(X.squared_column_norms().sum() / (X.shape[0] * n_varying)))
+        scale = float(np.sqrt(X.squared_column_norms().sum() / np.prod(X.shape)))
         if self.alpha < SMALLEST_PENALTY * scale:
             raise ValueError(
                 f"alpha={self.alpha:g} is lost in the rounding of a table whose standard deviation "
@@ -214,12 +210,3 @@ class JELSR(Selector):
                 f"{scale:.1g}."
             )
         return scale
-
-    def _laplacian(self, X: Matrix) -> SparseMatrix:
-        """``(I − S)ᵀ(I − S)`` of equation 3, or the Laplacian of the precomputed graph."""
-        if self.affinity is not None:
-            return laplacian(check_affinity(self.affinity, X.shape[0]))
-        neighbors = nearest_neighbors(
-            X, self.n_neighbors, n_jobs=self.n_jobs, verbose=bool(self.verbose)
-        )
-        return lle_laplacian(X, neighbors, self.lle_reg)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-from sklearn.base import _fit_context
-
+from tamis._typing import FloatArray, Matrix
 from tamis.graphs import feature_roughness
 from tamis.selectors._graph import GraphSelector
 
@@ -69,9 +66,5 @@ class LaplacianScore(GraphSelector):
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Build the graph and score the features; `y` is ignored."""
-        X, constant = self._check_input(X)
-        affinity = self._sample_graph(X)
-        return self._set_scores(-feature_roughness(affinity, X, centre=True), constant)
+    def _fit(self, X: Matrix) -> FloatArray:
+        return -feature_roughness(self._sample_graph(X), X, centre=True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.clustering import between_root
-from tamis.selectors._projected_kmeans import ProjectedKMeans
+from tamis.selectors._projected_kmeans import (
+    ProjectedKMeans,
+    clusters_and_projection,
+    first_clusters,
+    least_objective,
+)
 from tamis.solvers.centred import Centred
-from tamis.solvers.eigen import Operator
 from tamis.solvers.indefinite import IndefiniteGram
 from tamis.solvers.l21 import Solution
 from tamis.solvers.ratio_trace import (
@@ -146,22 +148,34 @@ class LDAKM(ProjectedKMeans):
             random_state=random_state,
         )
 
-    def _prepare(self, X: Matrix) -> _Table:
+    def _fit(self, X: Matrix) -> FloatArray:
+        """Discriminant analysis and K-means in turn, from each of the first clusters."""
         gram = IndefiniteGram(Centred(X, norm=np.sqrt(X.shape[1])))
-        return _Table(gram, scatter_root(gram.X, self.ridge))
+        root = scatter_root(gram.X, self.ridge)
+        n_columns = self._n_columns(*X.shape)
 
-    def _problem(self, table: _Table, labels: IntArray) -> RatioTrace:
-        B = between_root(table.gram.X, labels)
-        return RatioTrace(table.gram, table.root, B, self.gamma, self.ridge)
+        def ratio_trace(labels: IntArray) -> RatioTrace:
+            """The scatter within these clusters, the total one whitened, and the penalty."""
+            B = between_root(gram.X, labels)
+            return RatioTrace(gram, root, B, self.gamma, self.ridge)
 
-    def _first(self, problem: RatioTrace, n_columns: int) -> FloatArray:
-        return first_discriminants(problem, n_columns)
+        def project(problem: RatioTrace, W: FloatArray | None) -> Solution:
+            """W for given clusters: penalised discriminant analysis."""
+            if W is None:
+                W = first_discriminants(problem, n_columns)
+            return ratio_trace_l21(problem, W, max_iter=self.max_inner, tol=self.tol)
 
-    def _descend(self, problem: RatioTrace, W: FloatArray) -> Solution:
-        return ratio_trace_l21(problem, W, max_iter=self.max_inner, tol=self.tol)
-
-
-@dataclass(frozen=True)
-class _Table:
-    gram: IndefiniteGram
-    root: Operator
+        starts = first_clusters(X, self.n_clusters, self.n_init, self.random_state)
+        runs = (
+            clusters_and_projection(
+                gram.X,
+                labels,
+                ratio_trace,
+                project,
+                n_clusters=self.n_clusters,
+                max_iter=self.max_iter,
+                tol=self.tol,
+            )
+            for labels in starts
+        )
+        return self._keep(least_objective(runs))

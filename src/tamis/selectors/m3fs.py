@@ -4,40 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
-from tamis.base import Selector
-from tamis.clustering import balance_limit, decided_labels, margin_starts, n_functions
-from tamis.graphs import check_affinity, neighbor_graph, normalized_laplacian
-from tamis.solvers.margin import MarginSolution, Order, margin_clusters, scale_factors
-from tamis.solvers.margin_hessian import (
-    Curvature,
-    GaussianLaplacian,
-    NoHessian,
-    Samples,
-    SparseLaplacian,
-    manifold_curvature,
+from tamis._typing import FloatArray, IntArray, Matrix
+from tamis.base import OBJECTIVE
+from tamis.clustering import (
+    ManifoldGraph,
+    balance_limit,
+    decided_labels,
+    manifold_laplacian,
+    margin_starts,
+    n_functions,
 )
+from tamis.graphs import neighbor_graph
+from tamis.selectors._graph import NeighborSelector
+from tamis.solvers.margin import MarginSolution, Order, margin_clusters, scale_factors
+from tamis.solvers.margin_hessian import Curvature, NoHessian, Samples, manifold_curvature
 from tamis.utils.columns import variances
-from tamis.utils.messages import describe_columns
 from tamis.utils.sparse import canonical_csr
 
-# With graph="auto", the complete graph is used up to this many samples.
-COMPLETE_GRAPH_MAX = 3000
 # Scale factors below this are zero but for the precision of the solver.
 SUPPORT = 1e-6
 # Standard deviation, in units of the median one, with which one column rules all others.
 LARGEST_SCALE_RATIO = 100.0
 
 
-class M3FS(Selector):
+class M3FS(NeighborSelector):
     r"""Maximum margin feature selection with manifold regularisation.
 
     Finds clusters, the linear functions that separate them with the largest margin, and scale
@@ -165,25 +162,29 @@ class M3FS(Selector):
     """
 
     _count_is_fitted: ClassVar[bool] = True
+    _learned: ClassVar[dict[str, Any]] = {
+        **OBJECTIVE,
+        "sigma_": ("n_features",),
+        "coef_": ("n_features", "_n_functions"),
+        "intercept_": ("_n_functions",),
+        "labels_": ("n_samples",),
+        "n_cuts_": 0,
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
+        **NeighborSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "C": [Interval(Real, 0, None, closed="neither")],
         "lam": [Interval(Real, 0, None, closed="left")],
         "balance": [None, Interval(Real, 0, None, closed="neither")],
         "epsilon": [Interval(Real, 0, None, closed="neither")],
         "graph": [StrOptions({"auto", "full", "knn"})],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "bandwidth": [None, Interval(Real, 0, None, closed="neither")],
-        "affinity": [None, "array-like", "sparse matrix"],
         "init": [None, "array-like"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "order": [StrOptions({"labels", "cuts"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -195,7 +196,7 @@ class M3FS(Selector):
         lam: float = 0.01,
         balance: float | None = None,
         epsilon: float = 0.01,
-        graph: Literal["auto", "full", "knn"] = "auto",
+        graph: ManifoldGraph = "auto",
         n_neighbors: int = 5,
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -227,42 +228,32 @@ class M3FS(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster and select at once; `y` is ignored."""
-        X, constant = self._check_input(X)
-        self._n_fitted = self._n_selected()
-        n_features = X.shape[1]
-        n_blocks = n_functions(self.n_clusters)
-        self.coef_, self.intercept_ = np.zeros((n_features, n_blocks)), np.zeros(n_blocks)
-        self.sigma_ = np.full(n_features, self._n_fitted / n_features)
-        if constant.all() or self.n_clusters == 1:
-            self.labels_ = decided_labels(self._decision(X))
-            self.objective_, self.n_iter_, self.n_cuts_ = np.zeros(0), 0, 0
-            return self._set_scores(np.zeros(n_features), constant)
+    def _n_functions(self, n_samples: int, n_features: int) -> int:
+        return n_functions(self.n_clusters)
 
-        self._warn_of_scales(X, constant)
-        table = X[:, ~constant] if constant.any() else X
-        samples = Samples(table, centre=self.n_clusters == 2)
-        n_selected = min(self._n_fitted, table.shape[1])
+    def _fit(self, X: Matrix) -> FloatArray:
+        """Labels, functions and scale factors at once, by cutting planes (Section 4)."""
+        n_blocks = n_functions(self.n_clusters)
+        n_selected = min(self._n_fitted, X.shape[1])
+        if self.n_clusters == 1:
+            return self._keep_one_cluster(X, n_selected)
+        self._warn_of_scales(X)
+        samples = Samples(X, centre=self.n_clusters == 2)
         found = margin_clusters(
             samples,
-            self._starts(table),
+            self._starts(X),
             n_clusters=self.n_clusters,
             C=self.C,
             n_selected=n_selected,
             limit=balance_limit(self.balance, self.n_clusters),
             epsilon=self.epsilon,
-            curvature=self._curvature(table, samples, n_blocks),
+            curvature=self._curvature(X, samples, n_blocks),
             order=self.order,
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        sigma, V = _scales_and_weights(found, n_selected)
-        self.sigma_[:] = 0
-        self.sigma_[~constant] = sigma
-        self.coef_[~constant] = V
-        self.intercept_ = found.b - samples.origin @ V
+        self.sigma_, self.coef_ = _scales_and_weights(found, n_selected)
+        self.intercept_ = found.b - samples.origin @ self.coef_
         self.labels_ = decided_labels(self._decision(X))
         self.n_cuts_ = found.n_cuts
         failure = found.failure(self.max_iter)
@@ -270,9 +261,16 @@ class M3FS(Selector):
         shortage = found.shortage(self.n_clusters)
         if shortage is not None:
             self._warn(shortage)
-        scores = np.zeros(n_features)
-        scores[~constant] = _scores(sigma, V, found.prices, n_selected)
-        return self._set_scores(scores, constant)
+        return _scores(self.sigma_, self.coef_, found.prices, n_selected)
+
+    def _keep_one_cluster(self, X: Matrix, n_selected: int) -> FloatArray:
+        """What one cluster leaves to learn: nothing."""
+        n_samples, n_features = X.shape
+        self.sigma_ = np.full(n_features, n_selected / n_features)
+        self.coef_, self.intercept_ = np.zeros((n_features, 1)), np.zeros(1)
+        self.labels_, self.n_cuts_ = np.zeros(n_samples, dtype=np.intp), 0
+        self._set_path(np.zeros(0), converged=True)
+        return np.zeros(n_features)
 
     def predict(self, X: Any) -> IntArray:
         """The cluster of each sample, seen or unseen (Section 4.4). O(nd)."""
@@ -299,47 +297,28 @@ class M3FS(Selector):
 
     def _curvature(self, X: Matrix, samples: Samples, n_blocks: int) -> Curvature:
         """The manifold term: λ fᵀLf as a quadratic form of the coefficients."""
-        if self.affinity is not None:
-            affinity = check_affinity(self.affinity, X.shape[0])
+        graph = self.graph if self.affinity is None else self._affinity_or(neighbor_graph, X)
         if self.lam == 0:
             return NoHessian(X.shape[1], n_blocks)
-        laplacian: SparseLaplacian | GaussianLaplacian
-        if self.affinity is not None:
-            laplacian = SparseLaplacian(normalized_laplacian(affinity))
-        elif self.graph == "knn" or (self.graph == "auto" and X.shape[0] > COMPLETE_GRAPH_MAX):
-            neighbors = neighbor_graph(
-                X,
-                self.n_neighbors,
-                bandwidth=self.bandwidth,
-                n_jobs=self.n_jobs,
-                verbose=bool(self.verbose),
-            )
-            laplacian = SparseLaplacian(normalized_laplacian(neighbors))
-        else:
-            # The mean of ‖x_i − x_j‖² over all pairs is twice the total variance.
-            bandwidth = self.bandwidth or 0.5 * float(np.sqrt(2 * variances(X).sum()))
-            laplacian = GaussianLaplacian(Samples(X, centre=True), bandwidth)
+        laplacian = manifold_laplacian(
+            X,
+            graph,
+            self.n_neighbors,
+            bandwidth=self.bandwidth,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
         return manifold_curvature(samples, laplacian, self.lam, n_blocks)
 
-    def _warn_of_scales(self, X: Matrix, constant: BoolArray) -> None:
+    def _warn_of_scales(self, X: Matrix) -> None:
         spread = np.sqrt(variances(X))
-        usual, largest = float(np.median(spread[~constant])), int(spread.argmax())
+        usual, largest = float(np.median(spread)), int(spread.argmax())
         if spread[largest] > LARGEST_SCALE_RATIO * usual:
-            name = describe_columns([largest], getattr(self, "feature_names_in_", None))
             self._warn(
-                f"finds that the standard deviation of {name} is {spread[largest] / usual:.1g} "
-                "times the median one: margins will depend on it alone; scale the columns, for "
-                "example with sklearn.preprocessing.MinMaxScaler."
+                f"finds that the standard deviation of {self._describe_columns([largest])} is "
+                f"{spread[largest] / usual:.1g} times the median one: margins will depend on it "
+                "alone; scale the columns, for example with sklearn.preprocessing.MinMaxScaler."
             )
-
-    def _get_support_mask(self) -> BoolArray:
-        check_is_fitted(self, "ranking_")
-        if self._n_selected() != self._n_fitted:
-            raise ValueError(
-                f"M3FS was fitted for {self._n_fitted} features, but n_features_to_select now asks "
-                f"for {self._n_selected()}: the number is part of its objective; call fit again."
-            )
-        return super()._get_support_mask()
 
 
 def _scales_and_weights(found: MarginSolution, n_selected: int) -> tuple[FloatArray, FloatArray]:

@@ -7,11 +7,10 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from tamis._typing import BoolArray
+from tamis._typing import BoolArray, FloatArray, Matrix
 from tamis.graphs import Weights, spectral_embedding
 from tamis.selectors._graph import GraphSelector
 from tamis.solvers.centred import Centred, centred_unit_columns
@@ -94,6 +93,10 @@ class MCFS(GraphSelector):
     array(['alcohol', 'flavanoids', 'color_intensity'], dtype=object)
     """
 
+    _learned: ClassVar[dict[str, Any]] = {
+        "coef_": ("n_features", "n_clusters"),
+        "embedding_": ("n_samples", "n_clusters"),
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -125,45 +128,43 @@ class MCFS(GraphSelector):
         self.n_clusters = n_clusters
         self.n_nonzero_coefs = n_nonzero_coefs
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Embed the samples and regress the eigenvectors on the features; `y` is ignored."""
-        X, constant = self._check_input(X)
+    def _fit(self, X: Matrix) -> FloatArray:
         _, Y = spectral_embedding(self._sample_graph(X), self.n_clusters)
         self.embedding_ = centred_unit_columns(Y)
         centred = Centred(X)
         gram = GramColumns(centred)
-        correlation = np.where(constant[:, None], 0, centred.transposed_times(self.embedding_))
+        self._correlation = centred.transposed_times(self.embedding_)
         self._n_fixed = self.n_nonzero_coefs
         most = min(max(MOST_STEPS, self._n_fixed or 0), X.shape[1], X.shape[0] - 1)
-        self._paths = [least_angle_regression(gram, y[:, None], most) for y in correlation.T]
-        self._correlation, self._constant = correlation, constant
-        return self._read_paths(self._n_steps())
+        self._paths = [least_angle_regression(gram, y[:, None], most) for y in self._correlation.T]
+        return self._read_paths()
 
     def _n_steps(self) -> int:
         """Features that are to enter each regression, for the number to select as it is now."""
         return self._n_fixed or min(self._n_selected(), MOST_STEPS)
 
-    def _read_paths(self, n_steps: int) -> Self:
-        """Score the features by the paths of all regressions, where `n_steps` have entered."""
-        self._n_read = n_steps
-        paths = [path.after(n_steps) for path in self._paths]
+    def _read_paths(self) -> FloatArray:
+        """Scores of the features by the paths of all regressions, where `_n_steps` have entered."""
+        self._n_read = self._n_steps()
+        paths = [path.after(self._n_read) for path in self._paths]
         self.coef_ = np.hstack([path.coef for path in paths])
         largest = np.abs(self.coef_).max(axis=1)
-        return self._set_scores(
-            scores_along_paths(largest, paths, self._correlation), self._constant
-        )
+        return scores_along_paths(largest, paths, self._correlation)
+
+    def _follow_the_number(self) -> None:
+        """Score anew where the number of features to select has changed since."""
+        if not self._constant.all() and self._n_steps() != self._n_read:
+            self._put_back(self._read_paths())
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; a new number of features is read off the paths, without a new `fit`."""
         super().set_params(**params)
         if "n_features_to_select" in params and hasattr(self, "ranking_"):
             with contextlib.suppress(ValueError):  # a wrong number is refused where it is used
-                self._read_paths(self._n_steps())
+                self._follow_the_number()
         return self
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "ranking_")
-        if self._n_steps() != self._n_read:  # the attribute was set by hand
-            self._read_paths(self._n_steps())
+        self._follow_the_number()  # the attribute may have been set by hand
         return super()._get_support_mask()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
+from tamis._typing import FloatArray, Matrix
+from tamis.base import OBJECTIVE
 from tamis.graphs import Weights, spectral_embedding
 from tamis.selectors._graph import GraphSelector
 from tamis.solvers.centred import Centred, centred_unit_columns
@@ -115,6 +116,14 @@ class MRSF(GraphSelector):
     array(['flavanoids', 'color_intensity', 'proline'], dtype=object)
     """
 
+    _learned: ClassVar[dict[str, Any]] = {
+        **OBJECTIVE,
+        "coef_": ("n_features", "_n_vectors"),
+        "embedding_": ("n_samples", "_n_vectors"),
+        "penalty_": 0.0,
+        "optimality_": 0.0,
+        "n_support_": 0,
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -152,30 +161,23 @@ class MRSF(GraphSelector):
         self.max_iter = max_iter
         self.tol = tol
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Embed the samples and solve the l2,1 regression; `y` is ignored."""
-        X, constant = self._check_input(X)
-        # Centring makes the constant eigenvector zero: c leading ones are c − 1 others.
-        _, Y = spectral_embedding(self._sample_graph(X), max(1, self.n_clusters - 1))
+    def _n_vectors(self, n_samples: int, n_features: int) -> int:
+        """Centring makes the constant eigenvector zero: c leading ones are c − 1 others."""
+        return max(1, self.n_clusters - 1)
+
+    def _fit(self, X: Matrix) -> FloatArray:
+        _, Y = spectral_embedding(self._sample_graph(X), self._n_vectors(*X.shape))
         self.embedding_ = centred_unit_columns(Y)
         centred = Centred(X)
         self.penalty_ = self.alpha * alpha_max(centred, self.embedding_)
         solution = l21_regression(
             centred, self.embedding_, self.penalty_, tol=self.tol, max_iter=self.max_iter
         )
-        self.coef_ = np.where(constant[:, None], 0, solution.coef)
-        self.optimality_ = solution.optimality
+        self.coef_, self.optimality_ = solution.coef, solution.optimality
         self._set_path(solution.objective, solution.converged)
         self.n_support_ = int(np.count_nonzero(self.coef_.any(axis=1)))
-        correlation = np.where(constant[:, None], 0, centred.transposed_times(self.embedding_))
+        correlation = centred.transposed_times(self.embedding_)
         path = least_angle_regression(
-            centred,
-            correlation,
-            self.n_support_ + PATH_LENGTH,
-            start=self.coef_,
-            news=NEWS,
+            centred, correlation, self.n_support_ + PATH_LENGTH, start=self.coef_, news=NEWS
         )
-        return self._set_scores(
-            scores_along_paths(row_norms(self.coef_), [path], correlation), constant
-        )
+        return scores_along_paths(row_norms(self.coef_), [path], correlation)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt
 
+from tamis._typing import FloatArray, Matrix
 from tamis.base import Selector
 from tamis.solvers.principal import principal_components
 from tamis.utils.columns import variances
+
+DEFAULT_COMPONENTS = 5
 
 
 class PCAScore(Selector):
@@ -58,6 +60,10 @@ class PCAScore(Selector):
     array(['sepal length (cm)', 'petal length (cm)'], dtype=object)
     """
 
+    _learned: ClassVar[dict[str, Any]] = {
+        "n_components_": 0,
+        "explained_variance_": ("n_components_",),
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "n_components": [
@@ -76,20 +82,19 @@ class PCAScore(Selector):
         super().__init__(n_features_to_select)
         self.n_components = n_components
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the leading components and score the features; `y` is ignored."""
-        X, constant = self._check_input(X)
-        n_available = min(X.shape)
-        wanted = min(5, n_available) if self.n_components is None else self.n_components
-        if wanted > n_available:
+    def _check_parameters(self, n_samples: int) -> None:
+        super()._check_parameters(n_samples)
+        most = min(n_samples, self.n_features_in_)
+        if self.n_components is not None and self.n_components > most:
             raise ValueError(
-                f"n_components={wanted} is too large for n_samples={X.shape[0]} and "
-                f"n_features={X.shape[1]}; use at most {n_available}."
+                f"n_components={self.n_components} is too large for n_samples={n_samples} and "
+                f"n_features={self.n_features_in_}; use at most {most}."
             )
-        self.explained_variance_, directions = principal_components(X, wanted)
+
+    def _fit(self, X: Matrix) -> FloatArray:
+        wanted = DEFAULT_COMPONENTS if self.n_components is None else self.n_components
+        self.explained_variance_, directions = principal_components(X, min(wanted, *X.shape))
         self.n_components_ = len(self.explained_variance_)
         # Components carry no more of a feature than its variance; rounding may say otherwise where
         # the scales of features lie many digits apart.
-        carried = np.minimum(directions**2 @ self.explained_variance_, variances(X))
-        return self._set_scores(carried, constant)
+        return np.minimum(directions**2 @ self.explained_variance_, variances(X))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 
+from tamis._typing import FloatArray, Matrix
 from tamis.base import Selector
 
 
@@ -58,8 +58,7 @@ class RandomSubset(Selector):
         super().__init__(n_features_to_select)
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the scores; `y` is ignored."""
-        X, constant = self._check_input(X)
-        return self._set_scores(check_random_state(self.random_state).rand(X.shape[1]), constant)
+    def _fit(self, X: Matrix) -> FloatArray:
+        # One draw per column of the table: constant columns change nothing for the others.
+        scores = check_random_state(self.random_state).rand(self.n_features_in_)
+        return scores[~self._constant]

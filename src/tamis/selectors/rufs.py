@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.base import Selector
-from tamis.graphs import check_affinity, laplacian, lle_laplacian, nearest_neighbors, neighbor_graph
-from tamis.selectors._offset import warn_of_offset
+from tamis.base import OBJECTIVE
+from tamis.graphs import Neighbors, nearest_neighbors, neighbor_graph
+from tamis.selectors._graph import NeighborSelector, local_laplacian
 from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.factorization import (
     FactorObjective,
@@ -30,7 +29,6 @@ from tamis.solvers.factorization import (
     roughness,
 )
 from tamis.solvers.l21 import row_norms
-from tamis.utils.columns import varying_columns
 from tamis.utils.rows import squared_row_norms
 
 # Steps of each block in an iteration: enough for the blocks to keep pace with each other. Those of
@@ -41,7 +39,7 @@ REGRESSION_STEPS = 2
 LAST_REGRESSIONS = 10
 
 
-class RUFS(Selector):
+class RUFS(NeighborSelector):
     r"""Robust unsupervised feature selection: non-negative labels, robust fits, local learning.
 
     Soft cluster labels G of the samples come from a non-negative factorisation, vary as a local
@@ -153,22 +151,28 @@ class RUFS(Selector):
     array(['alcalinity_of_ash', 'flavanoids', 'proline'], dtype=object)
     """
 
+    _centres: ClassVar[bool] = False
+    _learned: ClassVar[dict[str, Any]] = {
+        **OBJECTIVE,
+        "coef_": ("n_features", "n_clusters"),
+        "loadings_": ("n_clusters", "n_features"),
+        "embedding_": ("n_samples", "n_clusters"),
+        "labels_": ("n_samples",),
+        "orthogonality_": 0.0,
+        "scale_": 1.0,
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
+        **NeighborSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "nu": [Interval(Real, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "beta": [Interval(Real, 0, None, closed="neither")],
         "orthogonality": [Interval(Real, 0, None, closed="left")],
         "local_reg": [Interval(Real, 0, None, closed="neither")],
         "init": [StrOptions({"spectral", "kmeans"})],
-        "affinity": [None, "array-like", "sparse matrix"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -206,26 +210,14 @@ class RUFS(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Alternate loadings, labels and regression; `y` is ignored."""
-        X, constant = self._check_input(X)
-        n_samples, n_features = X.shape
-        self.coef_ = np.zeros((n_features, self.n_clusters))
-        self.loadings_ = np.zeros((self.n_clusters, n_features))
-        self.scale_ = 1.0
-        if constant.all():
-            self.labels_ = np.zeros(n_samples, dtype=np.intp)
-            self.embedding_ = labels_as_factor(self.labels_, self.n_clusters)
-            self.orthogonality_ = departure_from_orthogonality(self.embedding_)
-            self._set_path(np.zeros(0), converged=True)
-            return self._set_scores(np.zeros(n_features), constant)
-
-        L, labels = self._graph_and_labels(X)
-        X = varying_columns(X, constant)
+    def _fit(self, X: Matrix) -> FloatArray:
+        """Alternate loadings, labels and regression, as the paper does."""
+        graph = self._affinity_or(nearest_neighbors, X)
+        L = local_laplacian(X, graph, self.local_reg)
+        labels = self._first_labels(X, graph)
+        X = X.astype(np.float64, copy=False)
         self.scale_ = largest_value(X)
         X = X / self.scale_
-        warn_of_offset(self, X)
         found = block_coordinate_descent(
             RobustModel(self, X, self.nu * L, labels), max_iter=self.max_iter, tol=self.tol
         )
@@ -234,24 +226,17 @@ class RUFS(Selector):
             model.update_coef()
         objective = [*found.objective[:-1], model.objective()]
 
-        self.coef_[~constant], self.loadings_[:, ~constant] = model.W, model.F
+        self.coef_, self.loadings_ = np.ascontiguousarray(model.W), model.F
         self.embedding_, self.labels_ = model.G, model.G.argmax(axis=1)
         self.orthogonality_ = departure_from_orthogonality(model.G)
         self._set_path(np.array(objective), found.converged)
-        return self._set_scores(row_norms(self.coef_), constant)
+        return row_norms(self.coef_)
 
-    def _graph_and_labels(self, X: Matrix) -> tuple[SparseMatrix, IntArray]:
-        """The local-learning matrix, or the Laplacian of the given graph, and first labels."""
-        if self.affinity is not None:
-            graph = check_affinity(self.affinity, X.shape[0])
-            L = laplacian(graph)
-        else:
-            neighbors = nearest_neighbors(
-                X, self.n_neighbors, n_jobs=self.n_jobs, verbose=bool(self.verbose)
-            )
-            L = lle_laplacian(X, neighbors, self.local_reg)
-            graph = neighbor_graph(X, neighbors=neighbors) if self.init == "spectral" else None
-        return L, pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
+    def _first_labels(self, X: Matrix, graph: SparseMatrix | Neighbors) -> IntArray:
+        """Labels of the table, or of the graph, to start from."""
+        if self.init == "spectral" and isinstance(graph, Neighbors):
+            graph = neighbor_graph(X, neighbors=graph)
+        return pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
 
 
 class RobustModel:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, Options
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
@@ -118,16 +117,11 @@ class SPEC(GraphSelector):
         self.style = style
         self.n_clusters = n_clusters
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Build the graph and score the features; `y` is ignored."""
-        X, constant = self._check_input(X)
+    def _fit(self, X: Matrix) -> FloatArray:
         affinity = self._sample_graph(X)
         if self.style == 3:
-            scores = self._agreement(affinity, X)
-        else:
-            scores = -feature_roughness(affinity, X, centre=self.style == 2)
-        return self._set_scores(scores, constant)
+            return self._agreement(affinity, X)
+        return -feature_roughness(affinity, X, centre=self.style == 2)
 
     def _unused_parameters(self) -> set[str]:
         unused = super()._unused_parameters()

@@ -10,7 +10,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.clustering import between_root
-from tamis.selectors._projected_kmeans import ProjectedKMeans
+from tamis.selectors._projected_kmeans import (
+    ProjectedKMeans,
+    clusters_and_projection,
+    first_clusters,
+    least_objective,
+)
 from tamis.solvers.centred import Centred
 from tamis.solvers.indefinite import IndefiniteGram
 from tamis.solvers.l21 import Solution
@@ -161,20 +166,39 @@ class TRACK(ProjectedKMeans):
 
     def _n_columns(self, n_samples: int, n_features: int) -> int:
         if self.n_components == "paper":
-            return max(1, self.n_clusters - 1 + max(0, n_features - n_samples))
+            wanted = self.n_clusters - 1 + max(0, n_features - n_samples)
+            return max(1, min(wanted, n_features))
         return super()._n_columns(n_samples, n_features)
 
-    def _prepare(self, X: Matrix) -> IndefiniteGram:
-        return IndefiniteGram(Centred(X, norm=1.0))
+    def _fit(self, X: Matrix) -> FloatArray:
+        """Algorithm 1 of the paper, from each of the first clusters."""
+        gram = IndefiniteGram(Centred(X, norm=1.0))
+        ridge = self.ridge / X.shape[1]  # the mean scatter of a feature is 1/d
+        n_columns = self._n_columns(*X.shape)
 
-    def _problem(self, table: IndefiniteGram, labels: IntArray) -> TraceRatio:
-        ridge = self.ridge / table.size  # the mean scatter of a feature is 1/d
-        return TraceRatio(table, between_root(table.X, labels), self.gamma, ridge)
+        def trace_ratio(labels: IntArray) -> TraceRatio:
+            """The ratio of the scatters within these clusters and in total, and the penalty."""
+            return TraceRatio(gram, between_root(gram.X, labels), self.gamma, ridge)
 
-    def _first(self, problem: TraceRatio, n_columns: int) -> FloatArray:
-        return first_directions(problem, n_columns)
+        def project(problem: TraceRatio, W: FloatArray | None) -> Solution:
+            """W for given clusters: equation 20, again and again."""
+            if W is None:
+                W = first_directions(problem, n_columns)
+            return trace_ratio_l21(
+                problem, W, safeguard=self.safeguard, max_iter=self.max_inner, tol=self.tol
+            )
 
-    def _descend(self, problem: TraceRatio, W: FloatArray) -> Solution:
-        return trace_ratio_l21(
-            problem, W, safeguard=self.safeguard, max_iter=self.max_inner, tol=self.tol
+        starts = first_clusters(X, self.n_clusters, self.n_init, self.random_state)
+        runs = (
+            clusters_and_projection(
+                gram.X,
+                labels,
+                trace_ratio,
+                project,
+                n_clusters=self.n_clusters,
+                max_iter=self.max_iter,
+                tol=self.tol,
+            )
+            for labels in starts
         )
+        return self._keep(least_objective(runs))

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.base import Selector
-from tamis.graphs import (
-    check_affinity,
-    local_gram,
-    local_sets,
-    nearest_neighbors,
-    neighborhood_blocks,
-)
+from tamis.base import OBJECTIVE, SOLVER
+from tamis.graphs import local_gram, local_sets, nearest_neighbors, neighborhood_blocks
+from tamis.selectors._graph import NeighborSelector
 from tamis.solvers.eigen import WeightedGram
 from tamis.solvers.l21 import orthonormal_l21, row_norms
 
@@ -27,7 +21,7 @@ from tamis.solvers.l21 import orthonormal_l21, row_norms
 SUPPORT = 1e-6
 
 
-class UDFS(Selector):
+class UDFS(NeighborSelector):
     r"""Unsupervised discriminative feature selection: local discrimination with an l2,1 penalty.
 
     A linear map W sends each sample to c scores. UDFS asks that, in the neighbourhood of every
@@ -116,17 +110,19 @@ class UDFS(Selector):
           dtype=object)
     """
 
+    _learned: ClassVar[dict[str, Any]] = {
+        **OBJECTIVE,
+        **SOLVER,
+        "coef_": ("n_features", "_n_columns"),
+        "n_support_": 0,
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
+        **NeighborSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "reg": [Interval(Real, 0, None, closed="neither")],
-        "affinity": [None, "array-like", "sparse matrix"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "n_jobs": [None, Integral],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -154,39 +150,23 @@ class UDFS(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Run Algorithm 1 of the paper; `y` is ignored."""
-        X, constant = self._check_input(X)
-        n_columns = min(self.n_clusters, max(1, int(np.count_nonzero(~constant))))
-        self.coef_ = np.zeros((X.shape[1], n_columns))
-        if constant.all():
-            self.objective_, self.n_iter_, self.n_support_ = np.zeros(0), 0, 0
-            self.solver_ = "none: all features are constant"
-            return self._set_scores(np.zeros(X.shape[1]), constant)
+    def _n_columns(self, n_samples: int, n_features: int) -> int:
+        """Columns of W: one per cluster, as far as there are features."""
+        return min(self.n_clusters, max(1, n_features))
 
-        neighborhoods = self._neighborhoods(X)
-        if constant.any():
-            X = X[:, ~constant]
+    def _fit(self, X: Matrix) -> FloatArray:
+        """Algorithm 1 of the paper."""
+        neighborhoods = local_sets(self._affinity_or(nearest_neighbors, X))
         M = WeightedGram(X, local_discriminant_matrix(X, neighborhoods, self.reg))
-        solution = orthonormal_l21(M, self.gamma, n_columns, max_iter=self.max_iter, tol=self.tol)
-        self.coef_[~constant] = solution.coef
-        self.solver_ = solution.how
+        solution = orthonormal_l21(
+            M, self.gamma, self._n_columns(*X.shape), max_iter=self.max_iter, tol=self.tol
+        )
+        self.coef_, self.solver_ = np.ascontiguousarray(solution.coef), solution.how
         self._set_path(solution.objective, solution.converged or self.tol == 0)
         scores = row_norms(self.coef_)
         self.n_support_ = int(np.count_nonzero(scores > SUPPORT))
-        self._set_scores(scores, constant)
         self._warn_of_few_rows(self.n_support_, "gamma")
-        return self
-
-    def _neighborhoods(self, X: Matrix) -> list[tuple[IntArray, IntArray]]:
-        """Samples and their neighbours, grouped by the number of neighbours."""
-        if self.affinity is not None:
-            return local_sets(check_affinity(self.affinity, X.shape[0]))
-        neighbors = nearest_neighbors(
-            X, self.n_neighbors, n_jobs=self.n_jobs, verbose=bool(self.verbose)
-        )
-        return [(np.arange(X.shape[0]), neighbors.indices)]
+        return scores
 
 
 def local_discriminant_matrix(

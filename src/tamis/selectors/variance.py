@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-from sklearn.base import _fit_context
-
+from tamis._typing import FloatArray, Matrix
 from tamis.base import Selector
 from tamis.utils.columns import variances
 
@@ -45,8 +42,5 @@ class MaxVariance(Selector):
     array(['sepal length (cm)', 'petal length (cm)'], dtype=object)
     """
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Compute the variances; `y` is ignored."""
-        X, constant = self._check_input(X)
-        return self._set_scores(variances(X), constant)
+    def _fit(self, X: Matrix) -> FloatArray:
+        return variances(X)

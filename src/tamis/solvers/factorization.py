@@ -22,7 +22,6 @@ from tamis.solvers.l21 import Solution, row_norms, smoothed_norms
 from tamis.solvers.row_gram import RowGram
 from tamis.solvers.weighted_ridge import WeightedRidge
 from tamis.utils.blocks import row_blocks
-from tamis.utils.columns import weighted_moments
 from tamis.utils.rows import squared_row_norms
 
 # Row norms of an l2,1 loss are smoothed at this fraction of the mean row of the table: beside a
@@ -170,12 +169,6 @@ def squared_norm(X: Matrix) -> float:
     """``‖X‖²``. O(nd), or O(nnz) for sparse X."""
     values = X.data if sp.issparse(X) else X
     return float(np.linalg.norm(values) ** 2)
-
-
-def variation(X: Matrix) -> float:
-    """The norm of the centred table, as a share of that of the table. O(nd)."""
-    scatter = weighted_moments(X, np.ones(X.shape[0]))[1]
-    return float(np.sqrt(scatter.sum() / squared_norm(X)))
 
 
 def largest_value(X: Matrix) -> float:

@@ -15,8 +15,8 @@ ROUNDING_STEPS = 16
 
 
 def varying_columns(X: Matrix, constant: BoolArray) -> Matrix:
-    """The columns that are not constant, in float64; X itself where it is that already."""
-    return (X[:, ~constant] if constant.any() else X).astype(np.float64, copy=False)
+    """The columns that are not constant; X itself where none is."""
+    return X[:, ~constant] if constant.any() else X
 
 
 def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
@@ -163,3 +163,10 @@ def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatA
 def variances(X: Matrix) -> FloatArray:
     """Population variance of each column. O(nd), or O(nnz) for sparse `X`."""
     return weighted_moments(X, np.ones(X.shape[0]))[1] / X.shape[0]
+
+
+def share_of_variation(X: Matrix) -> float:
+    """The norm of the centred table, as a share of that of the table. O(nd), or O(nnz)."""
+    n_samples = X.shape[0]
+    mean, scatter = weighted_moments(X, np.ones(n_samples))
+    return float(np.sqrt(scatter.sum() / (scatter.sum() + n_samples * (mean**2).sum())))
