@@ -48,8 +48,9 @@ class TRACK(ProjectedKMeans):
         c, the number of clusters.
     n_components : int, "paper" or None, default=None
         m, the number of columns of W, at most one per feature. None takes c − 1, as many as there
-        are directions between c clusters. "paper" takes c − 1 + d − n where d > n, the paper's rule:
-        W then has at least that many non-zero rows, and the ratio is zero whatever the clusters.
+        are directions between c clusters. "paper" takes c − 1 + d − n where d > n, the paper's
+        rule: W then has at least that many non-zero rows, and the ratio is zero whatever the
+        clusters.
     gamma : float, default=0.001
         γ, the weight of the penalty. Under WᵀW = I it cannot empty W: a large γ leaves as many
         rows as columns.
