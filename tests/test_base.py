@@ -173,6 +173,16 @@ def test_the_largest_score_has_rank_one(X):
     assert fitted.scores_.dtype == np.float64
 
 
+@pytest.mark.parametrize("scores", [0.5, [0.5], [[1, 2, 3, 4, 5, 6]], [1, 2, 3]])
+def test_a_method_that_does_not_score_every_column_is_told(X, scores):
+    class Careless(Selector):
+        def _fit(self, X):
+            return np.array(scores)
+
+    with pytest.raises(ValueError, match=r"Careless._fit must return one score per column, .*\(6,"):
+        Careless().fit(X)
+
+
 def test_ties_go_to_the_first_column(X):
     assert FixedScores(scores=[1, 2, 1, 2, 1, 2]).fit(X).ranking_.tolist() == [4, 1, 5, 2, 6, 3]
 

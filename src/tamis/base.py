@@ -176,7 +176,14 @@ class Selector(SelectorMixin, BaseEstimator):
                 if isinstance(form, tuple) and "n_features" in form:
                     learned = _with_zeros(getattr(self, name), varying, form.index("n_features"))
                     setattr(self, name, learned)
-        scores = _without_rounding(np.asarray(scores, dtype=np.float64))
+        scores = np.asarray(scores, dtype=np.float64)
+        n_varying = int(np.count_nonzero(varying))
+        if scores.shape != (n_varying,):
+            raise ValueError(
+                f"{type(self).__name__}._fit must return one score per column, an array of shape "
+                f"({n_varying},), not {scores.shape}."
+            )
+        scores = _without_rounding(scores)
         self._warn_of_equal_scores(scores)
         self.scores_ = np.full(len(varying), min(0.0, scores.min(initial=0.0)))
         self.scores_[varying] = scores

@@ -1,1 +1,1 @@
-"""The methods, one a file."""
+"""The methods, one per file."""

@@ -43,7 +43,7 @@ def pseudo_labels(
 
     Notes
     -----
-    O(nnz(affinity)) a Lanczos step and O(nc²) an iteration of K-means, or O(ndc) for "kmeans".
+    O(nnz(affinity)) per Lanczos step and O(nc²) per iteration of K-means, or O(ndc) for "kmeans".
     """
     if init == "spectral":
         return normalized_cut(affinity, n_clusters, random_state=random_state)

@@ -51,8 +51,8 @@ class CUFS(Selector):
     unit, and not centred: features of large values are those that the dictionary must rebuild.
     Bring the columns within [0, 1].
 
-    Cost: for m atoms in each iteration O(nm² + ndm) for the codes, O(dm²) a sweep of the atoms, and
-    O(d³ + d²m) a step of the regression for d ≤ n or O(n²d) for n < d; memory O(nd + nm +
+    Cost: for m atoms in each iteration O(nm² + ndm) for the codes, O(dm²) per sweep of the atoms,
+    and O(d³ + d²m) per step of the regression for d ≤ n or O(n²d) for n < d; memory O(nd + nm +
     min(n, d)²). Sparse input is never densified; where both sides exceed 6000 the regression is
     solved by conjugate gradients.
 
@@ -61,7 +61,7 @@ class CUFS(Selector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep; None keeps half.
     n_atoms : int or None, default=None
-        Size of the dictionary, at most one atom a sample. None takes a fifth of the samples, at
+        Size of the dictionary, at most one atom per sample. None takes a fifth of the samples, at
         least 5 and at most 200. Fewer are used where fewer samples are distinct.
     tau : float, default=1.0
         τ, the weight of the analysis.

@@ -36,8 +36,8 @@ LABEL_STEPS = 300
 class EUFS(GraphSelector):
     r"""Embedded unsupervised feature selection: a clustering whose centres use few features.
 
-    The table is factorised into soft cluster labels U and loadings V, a row a feature, so that V
-    has few rows, samples that fit badly count little, and U varies little along the sample graph:
+    The table is factorised into soft cluster labels U and loadings V, one row per feature, so that
+    V has few rows, samples that fit badly count little, and U varies little along the sample graph:
 
     .. math:: \min_{U \ge 0, V} \|X - U V^T\|_{2,1} + \alpha \|V\|_{2,1}
        + \beta \mathrm{Tr}(U^T L U), \qquad U^T U = I
@@ -48,7 +48,7 @@ class EUFS(GraphSelector):
     every unit, and not centred: a feature with a large mean has a large row of V, whether or not it
     tells clusters apart. Standardise the columns where their means are of no account.
 
-    Cost: the neighbour search, then O(ndc + nkc) an iteration; memory O(nd + (n + d)c). Sparse
+    Cost: the neighbour search, then O(ndc + nkc) per iteration; memory O(nd + (n + d)c). Sparse
     input is never densified.
 
     Parameters

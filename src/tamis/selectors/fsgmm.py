@@ -37,7 +37,7 @@ class FSGMM(Selector):
        \big[\rho_l\, p(x_l \mid \theta_{jl}) + (1 - \rho_l)\, q(x_l \mid \lambda_l)\big].
 
     EM shortens the message that tells the parameters and then the table: with n samples, d features
-    and two parameters a Gaussian,
+    and two parameters per Gaussian,
 
     .. math:: -\log p(X) + \tfrac{c + d}{2} \log n + c \sum_{l} \log(n \rho_l / c)
        + \sum_l \log(n (1 - \rho_l)),
@@ -45,7 +45,7 @@ class FSGMM(Selector):
     where a feature of saliency 0 or 1 lacks the terms of the Gaussians it has no use for. Features
     are ranked by saliency. The clusters come with it.
 
-    Cost: O(ndc) an iteration, for each start, where d counts the features that are not at
+    Cost: O(ndc) per iteration, for each start, where d counts the features that are not at
     saliency 0; memory O(n(d + c)), for sparse input O(nnz + nc). Sparse input is made dense a few
     rows at a time, so that its zeros cost time but no memory.
 
@@ -277,7 +277,7 @@ class FSGMM(Selector):
 
 
 def separation(fit: Fit, variance_floor: float) -> FloatArray:
-    """Log-likelihood a sample that a feature gains by a Gaussian a component instead of one.
+    """Log-likelihood per sample that a feature gains by one Gaussian per component.
 
     Given the responsibilities; never negative.
     """

@@ -62,8 +62,8 @@ class JDLUFS(GraphSelector):
     rebuild, so bring the columns within [0, 1], as :class:`sklearn.preprocessing.MinMaxScaler`
     does. The regression has an intercept b and does not feel the offset.
 
-    Cost: the neighbour search; then for m atoms in each iteration O(nm²) a step of the codes,
-    O(dm²) a sweep of the atoms, O(ndm) products with X, and O(d³) a step of the regression for
+    Cost: the neighbour search; then for m atoms in each iteration O(nm²) per step of the codes,
+    O(dm²) per sweep of the atoms, O(ndm) products with X, and O(d³) per step of the regression for
     d ≤ n or O(n²d) for n < d; memory O(nd + nm + min(n, d)²). Sparse input is never densified;
     where both sides exceed 6000 the regression is solved by conjugate gradients.
 
@@ -74,8 +74,8 @@ class JDLUFS(GraphSelector):
     n_clusters : int, default=5
         c, the number of columns of U.
     n_atoms : int or None, default=None
-        Size of the dictionary, at most one atom a sample. None takes a fifth of the samples, at
-        most 200 and at least one a cluster. Fewer are used where fewer samples are distinct.
+        Size of the dictionary, at most one atom per sample. None takes a fifth of the samples, at
+        most 200 and at least one per cluster. Fewer are used where fewer samples are distinct.
     alpha : float, default=1.0
         α, the weight of the regression of U on the features.
     beta : float, default=0.1

@@ -36,7 +36,7 @@ class JELSR(NeighborSelector):
     ranked by the norms of the rows of W.
 
     Cost: the neighbour search, then for each iteration O(n²d + n³) for n ≤ d or few samples, else
-    O(nd² + d³) once and O(d³ + nd) a Lanczos step; memory O(nd + min(n, d)²). Sparse input is
+    O(nd² + d³) once and O(d³ + nd) per Lanczos step; memory O(nd + min(n, d)²). Sparse input is
     centred implicitly and never densified. The smaller side of the table may not exceed 6000.
 
     Parameters

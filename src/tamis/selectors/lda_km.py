@@ -37,7 +37,7 @@ class LDAKM(ProjectedKMeans):
     Features are ranked by the norms of the rows of W. The scale of the table does not matter; that
     of its columns beside each other does.
 
-    Cost: K-means, O(n·d·n_clusters) an iteration, then O(nd·min(n, d)) once and for each inner
+    Cost: K-means, O(n·d·n_clusters) per iteration, then O(nd·min(n, d)) once and for each inner
     iteration O(d³) for d ≤ 2n, O(n²d) for d > 2n, with some dozens of products of the same size as
     X. Memory O(nd). Sparse input is centred implicitly and never densified. The smaller side of the
     table may not exceed 6000.
@@ -49,8 +49,8 @@ class LDAKM(ProjectedKMeans):
     n_clusters : int, default=5
         c, the number of clusters.
     n_components : int or None, default=None
-        m, the number of columns of W, at most one a feature; None takes c − 1, as many as there are
-        directions between c clusters.
+        m, the number of columns of W, at most one per feature; None takes c − 1, as many as there
+        are directions between c clusters.
     gamma : float, default=0.1
         γ, the weight of the penalty.
     ridge : float, default=0.1
@@ -75,7 +75,8 @@ class LDAKM(ProjectedKMeans):
     ranking_ : ndarray of shape (n_features,)
         1 is the best feature.
     coef_ : ndarray of shape (n_features, n_columns)
-        W, for the table scaled to a mean scatter of one a feature; zero rows for constant features.
+        W, for the table scaled to a mean scatter of one per feature; zero rows for constant
+        features.
     labels_ : ndarray of shape (n_samples,)
         The clusters.
     n_support_ : int

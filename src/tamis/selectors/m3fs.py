@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -26,7 +25,6 @@ from tamis.selectors._graph import NeighborSelector
 from tamis.solvers.margin import MarginSolution, Order, margin_clusters, scale_factors
 from tamis.solvers.margin_hessian import Curvature, NoHessian, Samples, manifold_curvature
 from tamis.utils.columns import variances
-from tamis.utils.sparse import canonical_csr
 
 # Scale factors below this are zero but for the precision of the solver.
 SUPPORT = 1e-6
@@ -45,10 +43,10 @@ class M3FS(NeighborSelector):
        \quad 0 \le \sigma \le 1, \quad \sum_k \sigma_k = m
 
     with the mean of f held near zero and L the normalised Laplacian of a sample graph; for more
-    clusters one function a cluster, without bias, of which the largest wins (equation 14). m is
+    clusters one function per cluster, without bias, of which the largest wins (equation 14). m is
     `n_features_to_select`. The features should have comparable scales, such as [0, 1].
 
-    Cost: K-means for the initial labels and O(nd) a cut; the number J of cuts, some dozens, does
+    Cost: K-means for the initial labels and O(nd) per cut; the number J of cuts, some dozens, does
     not grow with n. Each iteration of the inner solver takes O(J²d + J³) for λ = 0, and one dense
     factorisation of side d, or n·n_clusters if that is less, for λ > 0. The complete graph costs
     O(n²d + nd²) once, in memory O(d²). Sparse input is never densified.
@@ -115,7 +113,7 @@ class M3FS(NeighborSelector):
     sigma_ : ndarray of shape (n_features,)
         σ, the scale factors: in [0, 1], with sum m. They need not be 0 or 1.
     coef_ : ndarray of shape (n_features, n_functions)
-        v: one function for two clusters, one a cluster for more.
+        v: one function for two clusters, one per cluster for more.
     intercept_ : ndarray of shape (n_functions,)
         b; zero for more than two clusters.
     labels_ : ndarray of shape (n_samples,)
@@ -276,7 +274,7 @@ class M3FS(NeighborSelector):
         """The cluster of each sample, seen or unseen (Section 4.4). O(nd)."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return decided_labels(self._decision(canonical_csr(X) if sp.issparse(X) else X))
+        return decided_labels(self._decision(X))
 
     def _decision(self, X: Matrix) -> FloatArray:
         return X @ self.coef_ + self.intercept_

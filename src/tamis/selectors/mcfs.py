@@ -28,8 +28,8 @@ class MCFS(GraphSelector):
     of a feature is its largest coefficient in absolute value, so that a feature which matters for
     one cluster only is kept.
 
-    Cost: the neighbour search, O(nk) a Lanczos step, then O(nd) for each feature that enters a
-    regression (once for all eigenvectors) and O(dp) a step with p features entered, up to 200
+    Cost: the neighbour search, O(nk) per Lanczos step, then O(nd) for each feature that enters a
+    regression (once for all eigenvectors) and O(dp) per step with p features entered, up to 200
     whatever the number to select; memory O(nd + dp). Sparse input is centred implicitly and never
     densified.
 

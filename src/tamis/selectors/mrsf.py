@@ -32,8 +32,8 @@ class MRSF(GraphSelector):
     its support by where they enter as the penalty falls further. The problem is convex and solved
     to its optimality conditions.
 
-    Cost: the neighbour search, O(nk) a Lanczos step, then O(np² + nd) and coordinate descent at
-    O(p²c) an epoch for a working set of p features, and O(nd + dp) for each of up to 300 features
+    Cost: the neighbour search, O(nk) per Lanczos step, then O(np² + nd) and coordinate descent at
+    O(p²c) per epoch for a working set of p features, and O(nd + dp) for each of up to 300 features
     beyond the support; memory O(nd), or O(nd + dp) for n > d. Sparse input is centred implicitly
     and never densified.
 

@@ -24,8 +24,8 @@ class PCAScore(Selector):
     components it is the variance of the feature; with few, variance that no other feature shares
     does not count.
 
-    Cost: O(nd·min(n, d)) where min(n, d) is at most 2000, else Lanczos at O(nd) a step, O(nnz) for
-    sparse input, which is centred implicitly and never densified.
+    Cost: O(nd·min(n, d)) where min(n, d) is at most 2000, else Lanczos at O(nd) per step, O(nnz)
+    for sparse input, which is centred implicitly and never densified.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class SPEC(GraphSelector):
     Centre the columns first when their zero means nothing.
 
     Cost: the neighbour search (n²d/2 single-precision multiply–adds), O(nkd), and for style 3
-    O(nk) a Lanczos step. No style needs the full eigendecomposition that the formulas suggest.
+    O(nk) per Lanczos step. No style needs the full eigendecomposition that the formulas suggest.
     Sparse input is never densified.
 
     Parameters

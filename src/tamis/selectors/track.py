@@ -35,7 +35,7 @@ class TRACK(ProjectedKMeans):
     Features are ranked by the norms of the rows of W. The scale of the table does not matter; that
     of its columns beside each other does.
 
-    Cost: K-means, O(n·d·n_clusters) an iteration, then for each inner iteration an eigenproblem:
+    Cost: K-means, O(n·d·n_clusters) per iteration, then for each inner iteration an eigenproblem:
     O(d³) for d ≤ 2n, O(n²d) and a few hundred products with X for d > 2n, less as the penalty opens
     a gap behind the eigenvectors. Memory O(nd). Sparse input is centred implicitly and never
     densified.
@@ -47,9 +47,10 @@ class TRACK(ProjectedKMeans):
     n_clusters : int, default=5
         c, the number of clusters.
     n_components : int, "paper" or None, default=None
-        m, the number of columns of W, at most one a feature. None takes c − 1, as many as there are
-        directions between c clusters. "paper" takes c − 1 + d − n where d > n, the paper's rule:
-        W then has at least that many non-zero rows, and the ratio is zero whatever the clusters.
+        m, the number of columns of W, at most one per feature. None takes c − 1, as many as there
+        are directions between c clusters. "paper" takes c − 1 + d − n where d > n, the paper's
+        rule: W then has at least that many non-zero rows, and the ratio is zero whatever the
+        clusters.
     gamma : float, default=0.001
         γ, the weight of the penalty. Under WᵀW = I it cannot empty W: a large γ leaves as many
         rows as columns.

@@ -43,7 +43,7 @@ class UDFS(NeighborSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep; None keeps half.
     n_clusters : int, default=5
-        c, the number of columns of W; at most one a feature is used.
+        c, the number of columns of W; at most one per feature is used.
     n_neighbors : int, default=5
         k, the size of a neighbourhood, the sample itself not counted.
     gamma : float, default=0.1
