@@ -14,7 +14,7 @@ from tamis import EUFS
 from tamis.graphs import laplacian, neighbor_graph
 from tamis.selectors._pseudo_labels import pseudo_labels
 from tamis.selectors.eufs import EmbeddedModel
-from tamis.solvers.l21 import row_norms
+from tamis.solvers.row_norms import row_norms
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 15), "more features": (25, 50)}

@@ -15,9 +15,10 @@ from tamis.clustering import indicator
 from tamis.graphs import laplacian, neighbor_graph
 from tamis.selectors._pseudo_labels import labels_as_factor, pseudo_labels
 from tamis.selectors.jdlufs import JointModel
-from tamis.solvers.centred import Centred
 from tamis.solvers.dictionary import within_unit_ball
-from tamis.solvers.l21 import l21_regression, row_norms, scores_with_order_of_entry
+from tamis.solvers.l21 import l21_regression, scores_with_order_of_entry
+from tamis.solvers.row_norms import row_norms
+from tamis.solvers.table_operator import TableOperator
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 15), "more features": (25, 50)}
@@ -231,8 +232,8 @@ def test_an_orthogonality_of_a_million_stays_near_a_regression_of_the_first_labe
     labels = pseudo_labels(X, neighbor_graph(X, 5), 5, "spectral", 0)
     Y = indicator(labels).toarray()
     Y = Y / np.linalg.norm(Y, axis=0)
-    labelled = l21_regression(Centred(X), Y - Y.mean(axis=0), 1.0)
-    expected = scores_with_order_of_entry(row_norms(labelled.coef), labelled.nearness)
+    labelled = l21_regression(TableOperator.centred(X), Y - Y.mean(axis=0), 1.0)
+    expected = scores_with_order_of_entry(row_norms(labelled.solution), labelled.nearness)
     frozen = {"orthogonality": 1e6, "random_state": 0, "max_iter": 60, "tol": 0}
     for settings in (
         {},

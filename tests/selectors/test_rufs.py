@@ -19,7 +19,7 @@ from tamis import RUFS
 from tamis.graphs import laplacian, neighbor_graph
 from tamis.selectors._pseudo_labels import labels_as_factor, pseudo_labels
 from tamis.selectors.rufs import RobustModel
-from tamis.solvers.l21 import row_norms
+from tamis.solvers.row_norms import row_norms
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 15), "more features": (25, 50)}

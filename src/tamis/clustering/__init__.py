@@ -14,6 +14,8 @@ from tamis.clustering._maximum_margin import (
     MaximumMarginClustering,
     balance_limit,
     decided_labels,
+    margin_failure,
+    margin_shortage,
     margin_starts,
     n_functions,
 )
@@ -28,6 +30,8 @@ __all__ = [
     "decided_labels",
     "indicator",
     "kmeans",
+    "margin_failure",
+    "margin_shortage",
     "margin_starts",
     "n_functions",
     "normalized_cut",

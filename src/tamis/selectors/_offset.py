@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tamis._typing import Matrix
 from tamis.base import Selector
-from tamis.solvers.factorization import variation
+from tamis.utils.norms import variation
 
 # Where the columns vary by less than this share of their size, their means decide.
 LEAST_VARIATION = 1e-3

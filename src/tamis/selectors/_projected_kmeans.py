@@ -14,7 +14,8 @@ from sklearn.utils._param_validation import Interval
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.base import Selector
 from tamis.clustering import kmeans
-from tamis.solvers.l21 import Solution, row_norms
+from tamis.solvers.result import SolverResult
+from tamis.solvers.row_norms import row_norms
 
 # Rows of W below this fraction of the largest are outside its support: ten times the smoothing.
 SUPPORT = 1e-4
@@ -81,7 +82,7 @@ class ProjectedKMeans(Selector):
         """A feasible W to start from."""
         raise NotImplementedError
 
-    def _descend(self, problem: Any, W: FloatArray) -> Solution:
+    def _descend(self, problem: Any, W: FloatArray) -> SolverResult[FloatArray]:
         """A better W, and the path to it."""
         raise NotImplementedError
 
@@ -131,7 +132,7 @@ class ProjectedKMeans(Selector):
         converged = False
         for _ in range(self.max_iter):
             solution = self._descend(problem, W)
-            W = solution.coef
+            W = solution.solution
             inner.append(solution.objective)
             fallen = inner[-2][-1] - inner[-1][-1] if len(inner) > 1 else np.inf
             if self.tol > 0 and abs(fallen) < self.tol * inner[-1][-1]:
@@ -145,7 +146,7 @@ class ProjectedKMeans(Selector):
                 labels = found
                 problem = self._problem(table, labels)
         converged = (converged and solution.converged) or self.tol == 0
-        return _Run(W, labels, inner, problem, converged, solution.how)
+        return _Run(W, labels, inner, problem, converged, solution.solver)
 
 
 @dataclass(frozen=True)

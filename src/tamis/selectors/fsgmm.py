@@ -14,16 +14,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.base import Selector
 from tamis.clustering import kmeans
-from tamis.solvers.mixture import (
-    Fit,
+from tamis.solvers.message_length import (
     MessageLength,
-    Mixture,
-    Standardised,
-    expectations,
-    mixture_of_labels,
+    MixtureResult,
     shorter,
     shortest_message,
 )
+from tamis.solvers.mixture import Mixture, expectations, mixture_of_labels
+from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import weighted_moments
 
 
@@ -207,12 +205,12 @@ class FSGMM(Selector):
             return self._set_scores(np.zeros(X.shape[1]), constant)
 
         fit = self._best_of_starts(self._standardised(X))
-        self._set_mixture(fit.mixture)
+        self._set_mixture(fit.solution)
         self.labels_ = fit.expectations.responsibilities.argmax(axis=1)
-        self._set_path(fit.message_lengths, fit.converged or self.tol == 0)
+        self._set_path(fit.objective, fit.converged or self.tol == 0)
         scores = np.zeros(X.shape[1])
         scores[~constant] = saliency_with_separation(
-            fit.mixture.saliency, separation(fit, self.reg_covar), n_samples
+            fit.solution.saliency, separation(fit, self.reg_covar), n_samples
         )
         return self._set_scores(scores, constant)
 
@@ -226,14 +224,14 @@ class FSGMM(Selector):
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         return expectations(self._standardised(X), self._mixture).responsibilities
 
-    def _best_of_starts(self, table: Standardised) -> Fit:
+    def _best_of_starts(self, table: TableOperator) -> MixtureResult:
         length = MessageLength(table.shape[0], self.reg_covar)
         random_state = check_random_state(self.random_state)
-        best: Fit | None = None
+        best: MixtureResult | None = None
         for start in range(self.n_init):
             # The first start is a good one, the others are diverse.
             clusters = kmeans(
-                table.scaled,
+                table.stored,
                 self.n_clusters,
                 n_init=1 if start else 10,
                 random_state=random_state,
@@ -250,12 +248,12 @@ class FSGMM(Selector):
         assert best is not None
         return best
 
-    def _standardised(self, X: Matrix) -> Standardised:
+    def _standardised(self, X: Matrix) -> TableOperator:
         """The features that vary, in the units of the fit."""
         kept = self._varying
         if not kept.all():
             X = X[:, kept]
-        return Standardised(X, self._centre[kept], self._scale[kept])
+        return TableOperator.standardised(X, self._centre[kept], self._scale[kept])
 
     def _set_mixture(self, mixture: Mixture) -> None:
         """Keep the mixture, and its parameters in the units of the table."""
@@ -277,7 +275,7 @@ class FSGMM(Selector):
         return everywhere
 
 
-def separation(fit: Fit, variance_floor: float) -> FloatArray:
+def separation(fit: MixtureResult, variance_floor: float) -> FloatArray:
     """Log-likelihood a sample that a feature gains by a Gaussian a component instead of one.
 
     Given the responsibilities; never negative.

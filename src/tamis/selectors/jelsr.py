@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval
 from tamis._typing import BoolArray, Matrix, SparseMatrix
 from tamis.base import Selector
 from tamis.graphs import check_affinity, laplacian, lle_laplacian, nearest_neighbors
-from tamis.solvers.centred import Centred
-from tamis.solvers.eigen import EmbeddingMatrix
-from tamis.solvers.l21 import row_norms, smoothed_norms
+from tamis.solvers.embedding_matrix import EmbeddingMatrix
+from tamis.solvers.row_norms import row_norms, smoothed_norms
+from tamis.solvers.table_operator import TableOperator
 
 # The row norms are smoothed at this fraction of the largest row of the first W.
 SMOOTHING = 1e-8
@@ -162,17 +162,17 @@ class JELSR(Selector):
                 f"at most {X.shape[0]}."
             )
         L = self._laplacian(X)
-        centred = Centred(X)
+        centred = TableOperator.centred(X)
         scale = self._scale(centred, constant)
-        T = EmbeddingMatrix(centred, L, self.beta)
+        T = EmbeddingMatrix(centred, L, self.beta, remedy="use MRSF, or fewer samples")
         U = np.full(X.shape[1], scale)
         Y = None
         smoothing = 0.0
         objective: list[float] = []
         converged = self.tol == 0
         for _ in range(self.max_iter):
-            pairs, W = T.smallest(1 / (self.alpha * U), self.n_components, start=Y)
-            Y = pairs.vectors
+            pairs = T.smallest(1 / (self.alpha * U), self.n_components, start=Y)
+            Y, W = pairs.solution, pairs.coef
             if smoothing == 0:
                 smoothing = max(SMOOTHING * row_norms(W).max(), np.finfo(float).tiny ** 0.5) ** 2
             norms = smoothed_norms(W, smoothing)
@@ -185,9 +185,9 @@ class JELSR(Selector):
                 converged = True
                 break
         self.coef_, self.embedding_ = W, Y
-        self.solver_ = f"{pairs.method}: {pairs.reason}"
+        self.solver_ = pairs.solver
         self._set_path(np.array(objective), converged)
-        dearest = 2 * row_norms(centred.transposed_times(pairs.vectors)).max()
+        dearest = 2 * row_norms(centred.transposed_times(pairs.solution)).max()
         if not constant.all() and self.alpha > dearest:
             self._warn(
                 f"finds no feature worth alpha={self.alpha:g}, so that W is zero and the "
@@ -197,7 +197,7 @@ class JELSR(Selector):
             )
         return self._set_scores(row_norms(W), constant)
 
-    def _scale(self, X: Centred, constant: BoolArray) -> float:
+    def _scale(self, X: TableOperator, constant: BoolArray) -> float:
         """Root mean square of the columns that vary: the unit of U, which is that of X.
 
         Refuses a penalty that rounding would swallow beside it.

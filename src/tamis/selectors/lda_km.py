@@ -9,16 +9,16 @@ import numpy as np
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.clustering import between_root
 from tamis.selectors._projected_kmeans import ProjectedKMeans
-from tamis.solvers.centred import Centred
-from tamis.solvers.eigen import Operator
+from tamis.solvers.conjugate_gradients import Operator
 from tamis.solvers.indefinite import IndefiniteGram
-from tamis.solvers.l21 import Solution
 from tamis.solvers.ratio_trace import (
     RatioTrace,
     first_discriminants,
     ratio_trace_l21,
     scatter_root,
 )
+from tamis.solvers.result import SolverResult
+from tamis.solvers.table_operator import TableOperator
 
 
 class LDAKM(ProjectedKMeans):
@@ -147,8 +147,8 @@ class LDAKM(ProjectedKMeans):
         )
 
     def _prepare(self, X: Matrix) -> _Table:
-        gram = IndefiniteGram(Centred(X, norm=np.sqrt(X.shape[1])))
-        return _Table(gram, scatter_root(gram.X, self.ridge))
+        gram = IndefiniteGram(TableOperator.centred(X, norm=np.sqrt(X.shape[1])))
+        return _Table(gram, scatter_root(gram.X, self.ridge, remedy="use TRACK, or fewer samples"))
 
     def _problem(self, table: _Table, labels: IntArray) -> RatioTrace:
         B = between_root(table.gram.X, labels)
@@ -157,7 +157,7 @@ class LDAKM(ProjectedKMeans):
     def _first(self, problem: RatioTrace, n_columns: int) -> FloatArray:
         return first_discriminants(problem, n_columns)
 
-    def _descend(self, problem: RatioTrace, W: FloatArray) -> Solution:
+    def _descend(self, problem: RatioTrace, W: FloatArray) -> SolverResult[FloatArray]:
         return ratio_trace_l21(problem, W, max_iter=self.max_inner, tol=self.tol)
 
 

@@ -14,17 +14,25 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.base import Selector
-from tamis.clustering import balance_limit, decided_labels, margin_starts, n_functions
-from tamis.graphs import check_affinity, neighbor_graph, normalized_laplacian
-from tamis.solvers.margin import MarginSolution, Order, margin_clusters, scale_factors
-from tamis.solvers.margin_hessian import (
-    Curvature,
-    GaussianLaplacian,
-    NoHessian,
-    Samples,
-    SparseLaplacian,
-    manifold_curvature,
+from tamis.clustering import (
+    balance_limit,
+    decided_labels,
+    margin_failure,
+    margin_shortage,
+    margin_starts,
+    n_functions,
 )
+from tamis.graphs import check_affinity, neighbor_graph, normalized_laplacian
+from tamis.solvers.margin import MarginResult, Order, margin_clusters
+from tamis.solvers.margin_hessian import (
+    GaussianLaplacian,
+    Hessian,
+    NoHessian,
+    SparseLaplacian,
+    manifold_hessian,
+)
+from tamis.solvers.margin_problem import scale_factors
+from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import variances
 from tamis.utils.messages import describe_columns
 from tamis.utils.sparse import canonical_csr
@@ -243,7 +251,7 @@ class M3FS(Selector):
 
         self._warn_of_scales(X, constant)
         table = X[:, ~constant] if constant.any() else X
-        samples = Samples(table, centre=self.n_clusters == 2)
+        samples = TableOperator.centred(table) if self.n_clusters == 2 else TableOperator(table)
         n_selected = min(self._n_fitted, table.shape[1])
         found = margin_clusters(
             samples,
@@ -253,7 +261,7 @@ class M3FS(Selector):
             n_selected=n_selected,
             limit=balance_limit(self.balance, self.n_clusters),
             epsilon=self.epsilon,
-            curvature=self._curvature(table, samples, n_blocks),
+            hessian=self._hessian(table, samples, n_blocks),
             order=self.order,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -265,9 +273,9 @@ class M3FS(Selector):
         self.intercept_ = found.b - samples.origin @ V
         self.labels_ = decided_labels(self._decision(X))
         self.n_cuts_ = found.n_cuts
-        failure = found.failure(self.max_iter)
+        failure = margin_failure(found, self.max_iter)
         self._set_path(found.objective, failure is None, failure)
-        shortage = found.shortage(self.n_clusters)
+        shortage = margin_shortage(found, self.n_clusters)
         if shortage is not None:
             self._warn(shortage)
         scores = np.zeros(n_features)
@@ -297,7 +305,7 @@ class M3FS(Selector):
             )
         return [labels.astype(np.intp)]
 
-    def _curvature(self, X: Matrix, samples: Samples, n_blocks: int) -> Curvature:
+    def _hessian(self, X: Matrix, samples: TableOperator, n_blocks: int) -> Hessian:
         """The manifold term: λ fᵀLf as a quadratic form of the coefficients."""
         if self.affinity is not None:
             affinity = check_affinity(self.affinity, X.shape[0])
@@ -318,8 +326,14 @@ class M3FS(Selector):
         else:
             # The mean of ‖x_i − x_j‖² over all pairs is twice the total variance.
             bandwidth = self.bandwidth or 0.5 * float(np.sqrt(2 * variances(X).sum()))
-            laplacian = GaussianLaplacian(Samples(X, centre=True), bandwidth)
-        return manifold_curvature(samples, laplacian, self.lam, n_blocks)
+            laplacian = GaussianLaplacian(TableOperator.centred(X), bandwidth)
+        return manifold_hessian(
+            samples,
+            laplacian,
+            self.lam,
+            n_blocks,
+            remedy="set lam=0, or fit on fewer features or samples",
+        )
 
     def _warn_of_scales(self, X: Matrix, constant: BoolArray) -> None:
         spread = np.sqrt(variances(X))
@@ -342,10 +356,10 @@ class M3FS(Selector):
         return super()._get_support_mask()
 
 
-def _scales_and_weights(found: MarginSolution, n_selected: int) -> tuple[FloatArray, FloatArray]:
+def _scales_and_weights(found: MarginResult, n_selected: int) -> tuple[FloatArray, FloatArray]:
     """σ and v, with zeros where the solver leaves traces."""
-    sigma = scale_factors(np.linalg.norm(found.V, axis=1), n_selected)
-    V = np.where(sigma[:, None] < SUPPORT, 0, found.V)
+    sigma = scale_factors(np.linalg.norm(found.solution, axis=1), n_selected)
+    V = np.where(sigma[:, None] < SUPPORT, 0, found.solution)
     return scale_factors(np.linalg.norm(V, axis=1), n_selected), V
 
 

@@ -11,9 +11,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.clustering import between_root
 from tamis.selectors._projected_kmeans import ProjectedKMeans
-from tamis.solvers.centred import Centred
 from tamis.solvers.indefinite import IndefiniteGram
-from tamis.solvers.l21 import Solution
+from tamis.solvers.result import SolverResult
+from tamis.solvers.table_operator import TableOperator
 from tamis.solvers.trace_ratio import TraceRatio, first_directions, trace_ratio_l21
 
 
@@ -165,7 +165,7 @@ class TRACK(ProjectedKMeans):
         return super()._n_columns(n_samples, n_features)
 
     def _prepare(self, X: Matrix) -> IndefiniteGram:
-        return IndefiniteGram(Centred(X, norm=1.0))
+        return IndefiniteGram(TableOperator.centred(X, norm=1.0))
 
     def _problem(self, table: IndefiniteGram, labels: IntArray) -> TraceRatio:
         ridge = self.ridge / table.size  # the mean scatter of a feature is 1/d
@@ -174,7 +174,7 @@ class TRACK(ProjectedKMeans):
     def _first(self, problem: TraceRatio, n_columns: int) -> FloatArray:
         return first_directions(problem, n_columns)
 
-    def _descend(self, problem: TraceRatio, W: FloatArray) -> Solution:
+    def _descend(self, problem: TraceRatio, W: FloatArray) -> SolverResult[FloatArray]:
         return trace_ratio_l21(
             problem, W, safeguard=self.safeguard, max_iter=self.max_inner, tol=self.tol
         )

@@ -19,8 +19,9 @@ from tamis.graphs import (
     nearest_neighbors,
     neighborhood_blocks,
 )
-from tamis.solvers.eigen import WeightedGram
-from tamis.solvers.l21 import orthonormal_l21, row_norms
+from tamis.solvers.l21 import orthonormal_l21
+from tamis.solvers.row_norms import row_norms
+from tamis.solvers.weighted_gram import WeightedGram
 
 # Rows of W below this are outside its support: far above the smoothing, far below any row that
 # carries a share of an orthonormal column.
@@ -170,8 +171,8 @@ class UDFS(Selector):
             X = X[:, ~constant]
         M = WeightedGram(X, local_discriminant_matrix(X, neighborhoods, self.reg))
         solution = orthonormal_l21(M, self.gamma, n_columns, max_iter=self.max_iter, tol=self.tol)
-        self.coef_[~constant] = solution.coef
-        self.solver_ = solution.how
+        self.coef_[~constant] = solution.solution
+        self.solver_ = solution.solver
         self._set_path(solution.objective, solution.converged or self.tol == 0)
         scores = row_norms(self.coef_)
         self.n_support_ = int(np.count_nonzero(scores > SUPPORT))

@@ -163,3 +163,10 @@ def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatA
 def variances(X: Matrix) -> FloatArray:
     """Population variance of each column. O(nd), or O(nnz) for sparse `X`."""
     return weighted_moments(X, np.ones(X.shape[0]))[1] / X.shape[0]
+
+
+def centred_unit_columns(Y: FloatArray) -> FloatArray:
+    """Columns minus their means, scaled to unit length; a constant column becomes zero."""
+    Y = Y - Y.mean(axis=0)
+    norms = np.linalg.norm(Y, axis=0)
+    return np.divide(Y, norms, out=np.zeros_like(Y), where=norms > 0)
