@@ -40,7 +40,7 @@ def margin_starts(
 
     For two clusters the second are the signs of the first principal component of the standardised
     columns. For more they are K-means of the samples' directions x/‖x‖: functions without a bias
-    part nothing else. O(n·d·n_clusters) an iteration of K-means; made one by one, as asked for.
+    part nothing else. O(n·d·n_clusters) per iteration of K-means; made one by one, as asked for.
     """
     yield kmeans(X, n_clusters, n_init=n_init, random_state=random_state).labels
     if n_clusters == 2:

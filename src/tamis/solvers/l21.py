@@ -14,7 +14,7 @@ from sklearn.linear_model import MultiTaskLasso
 from tamis._typing import FloatArray
 from tamis.solvers.result import SolverResult
 from tamis.solvers.row_norms import PENALTY_SMOOTHING, row_norms, smoothed_norms
-from tamis.solvers.stopping import has_converged
+from tamis.solvers.stopping import has_converged, stationarity
 from tamis.solvers.table_operator import TableOperator
 from tamis.solvers.weighted_gram import WeightedGram
 
@@ -77,12 +77,10 @@ def orthonormal_l21(
     assert W is not None
     assert pairs is not None
     gradient = M @ W + gamma / 2 * W / norms[:, None]
-    stationarity = gradient - W @ (W.T @ gradient)
-    optimality = np.linalg.norm(stationarity) / np.linalg.norm(gradient)
     return SolverResult(
         solution=W,
         objective=np.array(objective),
-        optimality=float(optimality),
+        optimality=stationarity(gradient, W),
         converged=converged,
         solver=pairs.solver,
     )

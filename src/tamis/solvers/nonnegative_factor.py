@@ -122,7 +122,7 @@ def nonnegative_factor(
 
     Notes
     -----
-    O(nnz(L)·c + nc²) a step, O(nc) memory.
+    O(nnz(L)·c + nc²) per step, O(nc) memory.
     """
     first, slope = problem.value_and_gradient(start)
     # In units of its first value or slope, so that the tolerance is relative.

@@ -13,7 +13,7 @@ from tamis.solvers.eigen import SIDE_MAX, Eigenpairs, largest_of_inverse
 from tamis.solvers.indefinite import IndefiniteGram
 from tamis.solvers.result import SolverResult
 from tamis.solvers.row_norms import RATIO_SMOOTHING, smoothed_norms, smoothing_of
-from tamis.solvers.stopping import has_converged
+from tamis.solvers.stopping import has_converged, stationarity
 from tamis.solvers.table_operator import TableOperator
 
 REMEDY = "use fewer samples or features"
@@ -143,15 +143,15 @@ def ratio_trace_l21(
     return SolverResult(
         solution=W,
         objective=np.array(objective),
-        optimality=_stationarity(problem, W),
+        optimality=_optimality(problem, W),
         converged=converged,
         solver=solver,
     )
 
 
-def _stationarity(problem: RatioTrace, W: FloatArray) -> float:
+def _optimality(problem: RatioTrace, W: FloatArray) -> float:
     """Size of the gradient along the constraint, relative to the whole gradient."""
     TW = problem.gram.gram_times(W) + problem.ridge * W
     weights = problem.gamma / (2 * problem.norms(W))
     gradient = TW - problem.B.T @ (problem.B @ W) + weights[:, None] * W
-    return float(np.linalg.norm(gradient - TW @ (W.T @ gradient)) / np.linalg.norm(gradient))
+    return stationarity(gradient, W, TW)

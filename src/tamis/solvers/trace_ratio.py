@@ -10,7 +10,7 @@ from tamis._typing import FloatArray
 from tamis.solvers.indefinite import IndefiniteGram
 from tamis.solvers.result import SolverResult
 from tamis.solvers.row_norms import RATIO_SMOOTHING, smoothed_norms
-from tamis.solvers.stopping import has_converged
+from tamis.solvers.stopping import has_converged, stationarity
 
 # A scatter below this is rounding, of a table whose Frobenius norm is one.
 NOTHING = 1e-13
@@ -128,7 +128,7 @@ def trace_ratio_l21(
     return SolverResult(
         solution=W,
         objective=np.array(objective),
-        optimality=_stationarity(problem, W),
+        optimality=_optimality(problem, W),
         converged=converged,
         solver=solver,
     )
@@ -153,9 +153,9 @@ def first_directions(problem: TraceRatio, n_columns: int) -> FloatArray:
     return problem.gram.smallest(diagonal, 1 - ratio, problem.B.T, n_columns).solution
 
 
-def _stationarity(problem: TraceRatio, W: FloatArray) -> float:
+def _optimality(problem: TraceRatio, W: FloatArray) -> float:
     """Size of the gradient along the constraint, relative to the whole gradient."""
     ratio, total, norms = problem.parts(W)
     MW = (1 - ratio) * problem.gram.gram_times(W) - problem.B.T @ (problem.B @ W)
     MW += (problem.ridge * (1 - ratio) + problem.gamma * total / (2 * norms))[:, None] * W
-    return float(np.linalg.norm(MW - W @ (W.T @ MW)) / np.linalg.norm(MW))
+    return stationarity(MW, W)

@@ -40,7 +40,7 @@ class WeightedRidge:
     system of the samples is, ``(I + X diag(e) Xᵀ)S = Y`` with ``W = diag(e)XᵀS``, in O(n²d) for
     each e. Once most weights are negligible, as reweighting makes them, only the a features that
     are not enter a factorisation, of O(na²), and a few products with X account for the others.
-    Where both sides exceed 6000, conjugate gradients do it all: O(nd) a step.
+    Where both sides exceed 6000, conjugate gradients do it all: O(nd) per step.
     """
 
     def __init__(self, X: TableOperator) -> None:
