@@ -29,7 +29,8 @@ def regress(X, y, n_steps):
     path = least_angle_regression(
         GramColumns(centred), centred.transposed_times(y[:, None]), n_steps
     )
-    return path.solution[:, 0], path.nearness
+    nearness = path.sizes / path.level if path.level > 0 else np.zeros_like(path.sizes)
+    return path.solution[:, 0], nearness
 
 
 def correlations(X, y, coef):

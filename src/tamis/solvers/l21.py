@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -24,19 +23,6 @@ FIRST_WORKING_SET = 100
 EPOCHS = 100
 # Columns that differ by less than this share of their length are one column.
 COPY = 1e-6
-
-
-@dataclass(frozen=True, kw_only=True)
-class RegressionResult(SolverResult[FloatArray]):
-    """Coefficients, and how close the rows that are zero are to entering.
-
-    Attributes
-    ----------
-    nearness : ndarray of shape (n_features,)
-        Within [0, 1] for rows that are zero.
-    """
-
-    nearness: FloatArray
 
 
 def orthonormal_l21(
@@ -93,7 +79,7 @@ def alpha_max(X: TableOperator, Y: FloatArray) -> float:
 
 def l21_regression(
     X: TableOperator, Y: FloatArray, penalty: float, *, tol: float = 1e-6, max_iter: int = 10_000
-) -> RegressionResult:
+) -> SolverResult[FloatArray]:
     """Minimise ``‖XW − Y‖² + penalty·‖W‖21`` to its optimality conditions.
 
     Block coordinate descent (scikit-learn's) on a working set of features, in a form that has as
@@ -114,7 +100,7 @@ def l21_regression(
 
     Returns
     -------
-    RegressionResult
+    SolverResult
         W, of which the optimality is the largest violation, as a fraction of the penalty.
 
     Notes
@@ -124,9 +110,8 @@ def l21_regression(
     """
     correlation = X.transposed_times(Y)
     W = np.zeros_like(correlation)
-    strength = 2 * row_norms(correlation)
     objective = [float(np.einsum("ij,ij->", Y, Y))]
-    violations = np.maximum(strength - penalty, 0)
+    violations = np.maximum(2 * row_norms(correlation) - penalty, 0)
     working = np.empty(0, dtype=np.intp)
     n_rounds = 0
     accuracy = 1e-3 * tol
@@ -143,7 +128,6 @@ def l21_regression(
         W[working] = _working_set_solution(columns, Y, penalty, W[working], accuracy, max_iter)
         image = columns @ W[working]
         gradient = 2 * (correlation - X.transposed_times(image))
-        strength = row_norms(gradient)
         objective.append(float(np.linalg.norm(image - Y) ** 2 + penalty * row_norms(W).sum()))
         violations = kkt_violations(W, gradient, penalty)
         if accuracy < 1e-15:
@@ -154,16 +138,15 @@ def l21_regression(
         gradient = 2 * (correlation - X.transposed_times(image))
         still = kkt_violations(sparser, gradient, penalty)
         if still.max() <= max(tol * penalty, violations.max()):
-            W, violations, strength = sparser, still, row_norms(gradient)
+            W, violations = sparser, still
             objective[-1] = float(np.linalg.norm(image - Y) ** 2 + penalty * row_norms(W).sum())
     optimality = violations.max() / penalty if penalty > 0 else 0.0
-    return RegressionResult(
+    return SolverResult(
         solution=W,
         objective=np.array(objective),
         optimality=float(optimality),
         converged=bool(optimality <= tol),
         solver=f"block coordinate descent on working sets, {n_rounds} rounds",
-        nearness=strength / penalty if penalty > 0 else np.zeros(X.shape[1]),
     )
 
 

@@ -71,11 +71,6 @@ class LeastAnglePath(SolverResult[FloatArray]):
         )
 
     @property
-    def nearness(self) -> FloatArray:
-        """Sizes relative to the level: how close a feature is to entering."""
-        return self.sizes / self.level if self.level > 0 else np.zeros_like(self.sizes)
-
-    @property
     def shares(self) -> FloatArray:
         """The level at which each feature entered, or its size at the end, as shares of the first.
 

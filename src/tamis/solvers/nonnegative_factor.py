@@ -74,10 +74,6 @@ class FactorObjective:
     diagonal: float = 0.0
     losses: tuple[RowLoss, ...] = ()
 
-    def value(self, U: FloatArray) -> float:
-        """The objective at U."""
-        return self.value_and_gradient(U)[0]
-
     def value_and_gradient(self, U: FloatArray) -> tuple[float, FloatArray]:
         """The objective at U and its gradient. O(nnz(L)·c + nc²)."""
         excess = U.T @ U - np.eye(U.shape[1])
