@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tamis._typing import FloatArray, IntArray, Matrix
+from tamis._typing import FloatArray, IntArray, Matrix, Operator
 from tamis.clustering import between_root
 from tamis.selectors._projected_kmeans import ProjectedKMeans
-from tamis.solvers.conjugate_gradients import Operator
 from tamis.solvers.indefinite import IndefiniteGram
 from tamis.solvers.ratio_trace import (
     RatioTrace,

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from tamis._typing import FloatArray
+from tamis._typing import FloatArray, Operator
 from tamis.solvers.dense import scale_rows
 from tamis.solvers.result import SolverResult
-
-Operator = Callable[[FloatArray], FloatArray]
 
 # Relative residual and number of steps of an inverse that is applied within another iteration.
 INVERSE_TOL = 1e-12

@@ -14,8 +14,7 @@ from typing import Self
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from tamis._typing import FloatArray
-from tamis.solvers.conjugate_gradients import Operator
+from tamis._typing import FloatArray, Operator
 from tamis.solvers.dense import eigenpairs_in_range
 from tamis.solvers.result import SolverResult
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from tamis._typing import FloatArray
-from tamis.solvers.conjugate_gradients import Operator, inverse_by_conjugate_gradients
+from tamis._typing import FloatArray, Operator
+from tamis.solvers.conjugate_gradients import inverse_by_conjugate_gradients
 from tamis.solvers.dense import (
     cholesky,
     cholesky_of_identity_plus,

@@ -215,7 +215,7 @@ def margin_clusters(
     Parameters
     ----------
     X : TableOperator
-        Centred for two clusters, as they are for more.
+        Centred for two clusters, as it is for more.
     starts : iterable of ndarray of shape (n_samples,)
         Labels from 0. Of the runs that end with the most clusters in use, the one of the lowest
         objective is kept. For more than two clusters the first that uses all of them is enough.

@@ -14,8 +14,7 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.solvers.conjugate_gradients import Operator
+from tamis._typing import FloatArray, IntArray, Matrix, Operator, SparseMatrix
 from tamis.solvers.dense import cholesky_of_identity_plus, eigh
 from tamis.solvers.eigen import SIDE_MAX
 from tamis.solvers.table_operator import TableOperator

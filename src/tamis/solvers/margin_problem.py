@@ -1,6 +1,6 @@
 """The convex inner problem of maximum margin clustering with a budget of features.
 
-Equation numbers are those of the paper on manifold regularised maximum margin feature selection.
+Equation numbers are those of B. Zhao, J. Kwok, F. Wang, C. Zhang, CVPR 2009.
 """
 
 from __future__ import annotations

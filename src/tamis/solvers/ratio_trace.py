@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tamis._typing import FloatArray
-from tamis.solvers.conjugate_gradients import Operator
+from tamis._typing import FloatArray, Operator
 from tamis.solvers.dense import eigh, scale_rows
 from tamis.solvers.eigen import SIDE_MAX, Eigenpairs, largest_of_inverse
 from tamis.solvers.indefinite import IndefiniteGram

@@ -50,7 +50,8 @@ class RowGram:
             Of any sign; None are ones.
         by_roots : bool, default=True
             Whether non-negative weights may enter by their roots, which takes half of the time
-            where X is dense but costs a digit where they span many orders of magnitude.
+            where X is dense. An interior point method notices their rounding, where the weights
+            span many orders of magnitude.
         """
         weights = np.ones(self.n_features) if weights is None else weights
         if not sp.issparse(self._X):

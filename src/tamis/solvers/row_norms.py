@@ -13,13 +13,12 @@ import numpy as np
 
 from tamis._typing import FloatArray
 
-# Of a penalised row: below what decides on a ranking, above rounding.
+# Of a penalised row: 1e-8 of its size.
 PENALTY_SMOOTHING = 1e-16
-# Of a penalised row in a ratio of traces, which is not convex: weights that differ by more would
-# hold the first support for good.
+# Of a penalised row in a problem with a ratio of traces: 1e-5 of its size.
 RATIO_SMOOTHING = 1e-10
-# Of the residual of a sample, beside the mean row of the table: with less, samples that fit exactly
-# would hold all others in their place.
+# Of the residual of a sample: a hundredth of the mean row of the table. Beside a smaller one,
+# samples that fit exactly would hold all others in their place.
 LOSS_SMOOTHING = 1e-4
 
 

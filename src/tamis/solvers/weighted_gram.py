@@ -6,8 +6,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, Matrix, SparseMatrix
-from tamis.solvers.conjugate_gradients import Operator, inverse_by_conjugate_gradients
+from tamis._typing import FloatArray, Matrix, Operator, SparseMatrix
+from tamis.solvers.conjugate_gradients import inverse_by_conjugate_gradients
 from tamis.solvers.dense import cholesky_of_identity_plus, eigh, matmul, scale_rows
 from tamis.solvers.eigen import SIDE_MAX, Eigenpairs, largest_of_inverse
 from tamis.solvers.row_gram import RowGram

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tamis._typing import FloatArray, IntArray
-from tamis.solvers.conjugate_gradients import Operator, conjugate_gradients
+from tamis._typing import FloatArray, IntArray, Operator
+from tamis.solvers.conjugate_gradients import conjugate_gradients
 from tamis.solvers.dense import cholesky_of_identity_plus, eigh, matmul, scale_rows
 from tamis.solvers.eigen import SIDE_MAX
 from tamis.solvers.table_operator import TableOperator
