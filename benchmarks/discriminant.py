@@ -23,13 +23,13 @@ def _labels(X: Any, n_clusters: int) -> Any:
 def _one_round(X: Any, n_clusters: int, gamma: float) -> dict[str, float]:
     """The projection for given clusters: seconds without those of K-means."""
     from tamis.clustering import between_root
-    from tamis.solvers.centred import Centred
     from tamis.solvers.indefinite import IndefiniteGram
+    from tamis.solvers.table_operator import TableOperator
     from tamis.solvers.trace_ratio import TraceRatio, first_directions, trace_ratio_l21
 
     labels = _labels(X, n_clusters)
     start = time.perf_counter()
-    gram = IndefiniteGram(Centred(X, norm=1.0))
+    gram = IndefiniteGram(TableOperator.centred(X, norm=1.0))
     problem = TraceRatio(gram, between_root(gram.X, labels), gamma, 1 / X.shape[1])
     W = first_directions(problem, n_clusters - 1)
     trace_ratio_l21(problem, W, max_iter=N_STEPS, tol=0)

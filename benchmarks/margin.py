@@ -42,12 +42,14 @@ def _laplacian(X: Any) -> Any:
 def _inner_problem(X: Any) -> Any:
     """The convex problem after some cuts, with the labels of K-means."""
     from tamis.clustering import kmeans
-    from tamis.solvers.margin import TwoClasses, _Task
-    from tamis.solvers.margin_hessian import Samples, SparseLaplacian, manifold_curvature
+    from tamis.solvers.margin import _Task
+    from tamis.solvers.margin_classes import TwoClasses
+    from tamis.solvers.margin_hessian import SparseLaplacian, manifold_hessian
+    from tamis.solvers.table_operator import TableOperator
 
-    samples = Samples(X, centre=True)
-    curvature = manifold_curvature(samples, SparseLaplacian(_laplacian(X)), LAM, 1)
-    task = _Task(samples, TwoClasses(samples), C, N_SELECTED, BALANCE, 0.0, curvature)
+    samples = TableOperator.centred(X)
+    hessian = manifold_hessian(samples, SparseLaplacian(_laplacian(X)), LAM, 1)
+    task = _Task(samples, TwoClasses(samples), C, N_SELECTED, BALANCE, 0.0, hessian)
     labels = kmeans(X, 2, n_init=1, random_state=0).labels
     cuts = task.first_cut(labels)
     for _ in range(N_CUTS - 1):
@@ -62,14 +64,14 @@ def _four_digits(objective: float) -> float:
 
 def _inner(X: Any) -> dict[str, Any]:
     """Seconds of the solver alone."""
-    from tamis.solvers._margin_ipm import solve_inner
+    from tamis.solvers.margin_ipm import solve_inner
 
     problem = _inner_problem(X)
     start = time.perf_counter()
     found = solve_inner(problem)
     seconds = time.perf_counter() - start
-    note = f"gap {found.gap / found.objective:.0e} of the objective"
-    return {"seconds": seconds, "result": _four_digits(found.objective), "note": note}
+    note = f"gap {found.optimality / found.objective[-1]:.0e} of the objective"
+    return {"seconds": seconds, "result": _four_digits(found.objective[-1]), "note": note}
 
 
 def _cone_program(X: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,3 +13,4 @@ IntArray: TypeAlias = NDArray[np.intp]
 BoolArray: TypeAlias = NDArray[np.bool_]
 SparseMatrix: TypeAlias = Any  # scipy's CSR array or matrix
 Matrix: TypeAlias = Any  # a dense ndarray or a SparseMatrix
+Operator: TypeAlias = Callable[[FloatArray], FloatArray]  # applies a matrix to a vector or columns

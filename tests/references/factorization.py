@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
+from tamis.solvers.dictionary import within_unit_ball
+from tamis.solvers.result import SolverResult
+
 
 def l21(W, smoothing=0.0):
     return np.sqrt((W**2).sum(axis=1) + smoothing).sum()
@@ -52,6 +55,55 @@ def codes_by_coordinate_descent(Y, D, penalty, n_sweeps=2000):
             pull = D[:, k] @ rest
             A[k] = np.sign(pull) * np.maximum(np.abs(pull) - penalty / 2, 0) / (D[:, k] @ D[:, k])
     return A
+
+
+# ADMM multiplies its step by this after each iteration, until it has grown tenfold: growing
+# on, it would freeze the atoms wherever they are.
+ADMM_GROWTH = 1.2
+ADMM_MOST_GROWTH = 10.0
+
+
+def dictionary_by_admm(A_gram, YA, start, *, max_iter=10, tol=1e-6):
+    """Minimise ‖Y − DA‖² over atoms within the unit ball by ADMM, as the JDLUFS poster has it.
+
+    All atoms are solved for at once and projected, D = (YAᵀ + μ(H − S))(AAᵀ + μI)⁻¹, with H the
+    projection of D + S and S += D − H. The iterates do not descend: the best H is returned.
+    """
+    values, vectors = np.linalg.eigh(A_gram)
+    mu = max(float(values.clip(min=0).mean()), np.finfo(float).tiny)
+    largest_mu = ADMM_MOST_GROWTH * mu
+    H, S = start, np.zeros_like(start)
+    best, objective, converged = start, [_dictionary_objective(start, A_gram, YA)], False
+    for _ in range(max_iter):
+        target = YA + mu * (H - S)
+        D = (target @ vectors / (values + mu)) @ vectors.T
+        previous, H = H, within_unit_ball(D + S)
+        S = S + D - H
+        if mu < largest_mu:
+            mu *= ADMM_GROWTH
+            S = S / ADMM_GROWTH
+        value = _dictionary_objective(H, A_gram, YA)
+        if value <= objective[-1]:
+            best = H
+        objective.append(min(value, objective[-1]))
+        moves = np.linalg.norm(H - previous, axis=0) + np.linalg.norm(D - H, axis=0)
+        if moves.max() <= tol:
+            converged = True
+            break
+    used = np.diag(A_gram) > 0
+    pull = (YA - best @ A_gram)[:, used] / np.diag(A_gram)[used]
+    moves = within_unit_ball(best[:, used] + pull) - best[:, used]
+    return SolverResult(
+        solution=best,
+        objective=np.array(objective),
+        optimality=float(np.linalg.norm(moves, axis=0).max(initial=0)),
+        converged=converged,
+        solver="alternating direction method of multipliers",
+    )
+
+
+def _dictionary_objective(D, A_gram, YA):
+    return np.einsum("ij,ij->", D, D @ A_gram) - 2 * np.einsum("ij,ij->", D, YA)
 
 
 # --- JDLUFS -----------------------------------------------------------------------------------

@@ -105,6 +105,11 @@ def l21_objective(X, Y, W, penalty):
     return np.linalg.norm(X @ W - Y) ** 2 + penalty * row_norms(W).sum()
 
 
+def nearness(X, Y, W, penalty):
+    """How close each row of an l2,1 regression is to entering: 1 for rows that are not zero."""
+    return 2 * row_norms(X.T @ (Y - X @ W)) / penalty
+
+
 def l21_by_reweighting(X, Y, penalty, n_iter=3000):
     """min ‖XW − Y‖² + penalty·‖W‖21 by reweighted ridge regression; X is centred already."""
     n_samples, n_features = X.shape

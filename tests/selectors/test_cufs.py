@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from tamis import CUFS
 from tamis.selectors.cufs import CoupledModel
 from tamis.solvers.dictionary import within_unit_ball
-from tamis.solvers.l21 import row_norms
+from tamis.solvers.row_norms import row_norms
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 15), "more features": (25, 50)}

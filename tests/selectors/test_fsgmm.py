@@ -18,13 +18,9 @@ from tamis import FSGMM
 from tamis.clustering import kmeans
 from tamis.metrics import clustering_accuracy
 from tamis.selectors.fsgmm import saliency_with_separation
-from tamis.solvers.mixture import (
-    MessageLength,
-    Mixture,
-    Standardised,
-    expectations,
-    mixture_of_labels,
-)
+from tamis.solvers.message_length import MessageLength
+from tamis.solvers.mixture import Mixture, expectations, mixture_of_labels
+from tamis.solvers.table_operator import TableOperator
 
 FORMS = [np.asarray, sp.csr_array]
 FLOOR = 0.01
@@ -57,7 +53,7 @@ def standardised(X):
 
 
 def table_of(X):
-    return Standardised(X, np.zeros(X.shape[1]), np.ones(X.shape[1]))
+    return TableOperator(X)
 
 
 def random_state(d, k, seed, saliency=None):

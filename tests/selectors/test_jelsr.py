@@ -15,7 +15,7 @@ from sklearn.preprocessing import scale
 
 from tamis import JELSR, MRSF
 from tamis.graphs import lle_weights, neighbor_graph
-from tamis.solvers import eigen
+from tamis.solvers import eigen, embedding_matrix
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 15), "more features": (25, 50)}
@@ -42,6 +42,7 @@ def monotone(model):
 def test_random_tables_have_the_path_of_table_1(monkeypatch, alpha, beta, shape, long, form):
     if long:
         monkeypatch.setattr(eigen, "DENSE_MAX", 0)
+        monkeypatch.setattr(embedding_matrix, "DENSE_MAX", 0)
     X = table(*shape)
     L = lle_laplacian(X, brute_neighbors(X, 5)[0])
     W, Y, objective = jelsr_path(X, L, alpha, beta, 4, 8)
@@ -103,6 +104,7 @@ def test_a_precomputed_graph_gives_its_own_laplacian():
 def test_the_objective_never_rises_whatever_the_weights(monkeypatch, beta, alpha, shape, long):
     if long:
         monkeypatch.setattr(eigen, "DENSE_MAX", 0)
+        monkeypatch.setattr(embedding_matrix, "DENSE_MAX", 0)
     model = JELSR(n_components=3, alpha=alpha, beta=beta, max_iter=25, tol=0)
     with pytest.warns(UserWarning, match="W is zero") if alpha == 1e3 else nullcontext():
         model.fit(table(*shape))
@@ -168,6 +170,7 @@ def test_as_many_components_as_samples_can_be_asked_for_but_not_more(monkeypatch
     with pytest.raises(ValueError, match="n_components=31 is too large for n_samples=30"):
         JELSR(n_components=31).fit(X)
     monkeypatch.setattr(eigen, "DENSE_MAX", 0)
+    monkeypatch.setattr(embedding_matrix, "DENSE_MAX", 0)
     assert JELSR(n_components=30).fit(X).embedding_.shape == (30, 30)
 
 
@@ -217,6 +220,7 @@ def test_a_table_in_another_unit_has_the_same_path_with_alpha_in_that_unit(shape
 def test_a_penalty_that_is_small_beside_the_table_is_solved(monkeypatch, shape, long, form):
     if long:
         monkeypatch.setattr(eigen, "DENSE_MAX", 0)
+        monkeypatch.setattr(embedding_matrix, "DENSE_MAX", 0)
     model = JELSR(n_components=3, tol=0, max_iter=30).fit(form(1e8 * table(*shape)))
     assert np.isfinite(model.scores_).all()
     assert (np.diff(model.objective_) <= 1e-6 * model.objective_[0]).all()

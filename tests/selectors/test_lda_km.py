@@ -24,8 +24,8 @@ from sklearn.preprocessing import scale
 from tamis import LDAKM
 from tamis.clustering import kmeans
 from tamis.solvers import ratio_trace
-from tamis.solvers.centred import Centred
 from tamis.solvers.ratio_trace import scatter_root
+from tamis.solvers.table_operator import TableOperator
 
 SHAPES = {"more samples": (60, 25), "more features": (25, 60)}
 
@@ -111,7 +111,7 @@ def test_informative_columns_come_first():
 @pytest.mark.parametrize("shape", [(30, 12), (12, 30), (10, 10)])
 def test_the_root_is_the_root(shape, form):
     X = table(*shape)
-    root = scatter_root(Centred(form(X)), 0.3)
+    root = scatter_root(TableOperator.centred(form(X)), 0.3)
     R = root(np.eye(shape[1]))
     Z = X - X.mean(axis=0)
     np.testing.assert_allclose(R @ R, Z.T @ Z + 0.3 * np.eye(shape[1]), atol=1e-9)

@@ -26,8 +26,8 @@ from sklearn.preprocessing import scale
 
 from tamis import TRACK
 from tamis.clustering import between_root, kmeans
-from tamis.solvers.centred import Centred
 from tamis.solvers.indefinite import IndefiniteGram
+from tamis.solvers.table_operator import TableOperator
 from tamis.solvers.trace_ratio import TraceRatio, trace_ratio_l21
 
 SHAPES = {"more samples": (60, 25), "more features": (25, 60)}
@@ -162,7 +162,7 @@ def test_algorithm_1_as_printed_rises():
 def test_the_safeguard_ends_no_higher_on_breast_cancer():
     X = load_breast_cancer().data
     labels = kmeans(X, 2, random_state=0).labels
-    table = Centred(X, norm=1.0)
+    table = TableOperator.centred(X, norm=1.0)
     trace_ratio = TraceRatio(IndefiniteGram(table), between_root(table, labels), 0.01, 0.0)
     printed, held, rises = [], [], 0
     for seed in range(30):

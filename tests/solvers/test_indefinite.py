@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from references.memory import with_peak_memory
 
 from tamis.solvers import eigen, indefinite
-from tamis.solvers.centred import Centred
 from tamis.solvers.indefinite import IndefiniteGram
+from tamis.solvers.table_operator import TableOperator
 
 FORMS = {"dense": (60, 30), "wide": (20, 90)}
 
@@ -40,8 +40,8 @@ def assert_smallest(pairs, M, n_pairs):
     scale = np.abs(values[:n_pairs]).max()
     np.testing.assert_allclose(pairs.values, values[:n_pairs], atol=1e-8 * scale)
     expected = vectors[:, :n_pairs] @ vectors[:, :n_pairs].T
-    np.testing.assert_allclose(pairs.vectors @ pairs.vectors.T, expected, atol=1e-6)
-    np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(n_pairs), atol=1e-10)
+    np.testing.assert_allclose(pairs.solution @ pairs.solution.T, expected, atol=1e-6)
+    np.testing.assert_allclose(pairs.solution.T @ pairs.solution, np.eye(n_pairs), atol=1e-10)
 
 
 @pytest.mark.usefixtures("small_is_large")
@@ -57,7 +57,7 @@ def test_equals_a_full_decomposition(shape, form, started, seed):
         rng = np.random.default_rng(seed)
         near = np.linalg.eigh(M)[1][:, :4] + 0.02 * rng.standard_normal((len(M), 4))
         start = np.linalg.qr(near)[0]
-    gram = IndefiniteGram(Centred(form(X)))
+    gram = IndefiniteGram(TableOperator.centred(form(X)))
     for _ in range(6):
         assert_smallest(gram.smallest(diagonal, weight, U, 4, start), M, 4)
 
@@ -69,11 +69,11 @@ def test_a_near_start_is_refined_where_there_is_a_gap(shape):
     diagonal[diagonal > 0.1] = 1e3
     M = formed(X, diagonal, weight, U)
     start = np.linalg.eigh(M)[1][:, :3]
-    gram = IndefiniteGram(Centred(X))
-    assert not gram.smallest(diagonal, weight, U, 3, start).method.startswith("subspace iteration")
+    gram = IndefiniteGram(TableOperator.centred(X))
+    assert not gram.smallest(diagonal, weight, U, 3, start).solver.startswith("subspace iteration")
     for _ in range(2):  # with random guards, and with those that are left behind
         pairs = gram.smallest(diagonal, weight, U, 3, start)
-        assert pairs.method.startswith("subspace iteration")
+        assert pairs.solver.startswith("subspace iteration")
         assert_smallest(pairs, M, 3)
 
 
@@ -83,7 +83,7 @@ def test_a_start_that_misses_an_eigenvector_finds_it(shape):
     X, diagonal, weight, U = problem(*shape)
     M = formed(X, diagonal, weight, U)
     start = np.linalg.eigh(M)[1][:, 1:4]  # the smallest is orthogonal to all of these
-    gram = IndefiniteGram(Centred(X))
+    gram = IndefiniteGram(TableOperator.centred(X))
     for _ in range(3):
         assert_smallest(gram.smallest(diagonal, weight, U, 3, start), M, 3)
 
@@ -96,7 +96,7 @@ def test_a_random_start_does_no_harm(shape, seed):
     M = formed(X, diagonal, weight, U)
     rng = np.random.default_rng(seed)
     start = np.linalg.qr(rng.standard_normal((len(M), 3)))[0]
-    gram = IndefiniteGram(Centred(X))
+    gram = IndefiniteGram(TableOperator.centred(X))
     for _ in range(8):
         assert_smallest(gram.smallest(diagonal, weight, U, 3, start), M, 3)
 
@@ -106,7 +106,7 @@ def test_a_random_start_does_no_harm(shape, seed):
 def test_no_weight_and_nothing_subtracted(shape):
     X, diagonal, _, U = problem(*shape)
     M = np.diag(diagonal)
-    pairs = IndefiniteGram(Centred(X)).smallest(diagonal, 0.0, U[:, :0], 3)
+    pairs = IndefiniteGram(TableOperator.centred(X)).smallest(diagonal, 0.0, U[:, :0], 3)
     assert_smallest(pairs, M, 3)
 
 
@@ -116,11 +116,11 @@ def test_conjugate_gradients_where_both_sides_are_large(monkeypatch):
         monkeypatch.setattr(module, "SIDE_MAX", 10)
     X, diagonal, weight, U = problem(40, 60, spread=1.0)
     M = formed(X, diagonal, weight, U)
-    gram = IndefiniteGram(Centred(sp.csr_array(X)))
+    gram = IndefiniteGram(TableOperator.centred(sp.csr_array(X)))
     pairs = gram.smallest(diagonal, weight, U, 3)
-    assert "conjugate gradients" in pairs.method
+    assert "conjugate gradients" in pairs.solver
     assert_smallest(pairs, M, 3)
-    again = gram.smallest(diagonal, weight, U, 3, pairs.vectors)
+    again = gram.smallest(diagonal, weight, U, 3, pairs.solution)
     assert_smallest(again, M, 3)
 
 
@@ -129,7 +129,7 @@ def test_the_inverse_inverts(shape):
     X, diagonal, weight, U = problem(*shape)
     diagonal += np.linalg.norm(U, 2) ** 2
     M = formed(X, diagonal, weight, U)
-    solve = IndefiniteGram(Centred(X)).inverse(diagonal, weight, U)
+    solve = IndefiniteGram(TableOperator.centred(X)).inverse(diagonal, weight, U)
     V = np.random.default_rng(0).standard_normal((len(M), 3))
     np.testing.assert_allclose(M @ solve(V), V, atol=1e-8)
     np.testing.assert_allclose(M @ solve(V[:, 0]), V[:, 0], atol=1e-8)
@@ -138,7 +138,7 @@ def test_the_inverse_inverts(shape):
 @pytest.mark.parametrize("shape", FORMS.values(), ids=FORMS)
 def test_there_is_no_inverse_of_an_indefinite_matrix(shape):
     X, diagonal, weight, U = problem(*shape)
-    gram = IndefiniteGram(Centred(X))
+    gram = IndefiniteGram(TableOperator.centred(X))
     assert gram.inverse(diagonal, weight, 100 * U) is None
     assert gram.inverse(diagonal - diagonal.max(), 0.0, U[:, :0]) is None
 
@@ -147,7 +147,7 @@ def test_a_wide_table_makes_no_square_matrix():
     X, diagonal, weight, U = problem(30, 5000)
 
     def solve():
-        gram = IndefiniteGram(Centred(X))
+        gram = IndefiniteGram(TableOperator.centred(X))
         return gram.smallest(diagonal, weight, U, 3)
 
     _, peak = with_peak_memory(solve)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from references.spectral import (
     l21_by_reweighting,
     l21_objective,
+    nearness,
     row_norms,
     udfs_path,
     udfs_start,
@@ -15,8 +16,6 @@ from references.spectral import (
 
 from tamis.graphs import laplacian, neighbor_graph
 from tamis.solvers import l21
-from tamis.solvers.centred import Centred
-from tamis.solvers.eigen import WeightedGram
 from tamis.solvers.l21 import (
     alpha_max,
     kkt_violations,
@@ -24,6 +23,9 @@ from tamis.solvers.l21 import (
     orthonormal_l21,
     scores_with_order_of_entry,
 )
+from tamis.solvers.row_norms import PENALTY_SMOOTHING
+from tamis.solvers.table_operator import TableOperator
+from tamis.solvers.weighted_gram import WeightedGram
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 25), "more features": (20, 45)}
@@ -54,7 +56,7 @@ def test_the_path_is_that_of_algorithm_1(gamma, shape, form):
     expected_W, expected = udfs_path(M, gamma, 3, 15, start)
     found = orthonormal_l21(WeightedGram(form(X), A), gamma, 3, max_iter=15, tol=0)
     np.testing.assert_allclose(found.objective, expected, rtol=1e-6)
-    np.testing.assert_allclose(row_norms(found.coef), row_norms(expected_W), atol=1e-5)
+    np.testing.assert_allclose(row_norms(found.solution), row_norms(expected_W), atol=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -64,9 +66,11 @@ def test_the_objective_never_rises_and_w_stays_orthonormal(gamma, shape, seed):
     X, A, M = quadratic(*shape, seed)
     found = orthonormal_l21(WeightedGram(X, A), gamma, 3, max_iter=40, tol=0)
     assert (np.diff(found.objective) <= 1e-9 * np.abs(found.objective[:-1])).all()
-    np.testing.assert_allclose(found.coef.T @ found.coef, np.eye(3), atol=1e-8)
-    assert row_norms(found.coef).sum() >= 3 - 1e-9  # equal where three rows are left
-    value = np.trace(found.coef.T @ M @ found.coef) + gamma * row_norms(found.coef).sum()
+    np.testing.assert_allclose(found.solution.T @ found.solution, np.eye(3), atol=1e-8)
+    assert row_norms(found.solution).sum() >= 3 - 1e-9  # equal where three rows are left
+    value = (
+        np.trace(found.solution.T @ M @ found.solution) + gamma * row_norms(found.solution).sum()
+    )
     assert value == pytest.approx(found.objective[-1], rel=1e-5)
 
 
@@ -75,8 +79,8 @@ def test_the_limit_is_stationary():
     found = orthonormal_l21(WeightedGram(X, A), 0.05, 3, max_iter=2000, tol=1e-14)
     assert found.converged
     assert found.optimality < 1e-4
-    W = found.coef
-    smoothed = np.sqrt(row_norms(W) ** 2 + l21.SMOOTHING)
+    W = found.solution
+    smoothed = np.sqrt(row_norms(W) ** 2 + PENALTY_SMOOTHING)
     gradient = M @ W + 0.05 / 2 * W / smoothed[:, None]
     symmetric = W.T @ gradient
     np.testing.assert_allclose(symmetric, symmetric.T, atol=1e-6)
@@ -86,7 +90,7 @@ def test_the_limit_is_stationary():
 def test_a_large_penalty_leaves_as_many_rows_as_columns():
     X, A, _ = quadratic(60, 25)
     found = orthonormal_l21(WeightedGram(X, A), 1e3, 3, max_iter=100, tol=1e-10)
-    norms = row_norms(found.coef)
+    norms = row_norms(found.solution)
     assert np.count_nonzero(norms > 1e-6) == 3
     assert norms.sum() == pytest.approx(3, abs=1e-5)
 
@@ -96,13 +100,13 @@ def test_too_few_iterations_are_reported():
     found = orthonormal_l21(WeightedGram(X, A), 0.1, 3, max_iter=2, tol=1e-12)
     assert not found.converged
     assert len(found.objective) == 2
-    assert found.how == "dense: the matrix is small"
+    assert found.solver == "dense: the matrix is small"
 
 
 def test_one_column_for_each_feature_leaves_nothing_to_choose():
     X, A, M = quadratic(60, 4)
     found = orthonormal_l21(WeightedGram(X, A), 0.1, 4, max_iter=10, tol=0)
-    np.testing.assert_allclose(row_norms(found.coef), 1, rtol=1e-9)
+    np.testing.assert_allclose(row_norms(found.solution), 1, rtol=1e-9)
     assert found.objective[-1] == pytest.approx(np.trace(M) + 0.4)
 
 
@@ -135,39 +139,41 @@ def assert_optimal(X, Y, W, penalty, tol=2e-6):
 @pytest.mark.parametrize("fraction", [0.01, 0.1, 0.5, 0.9])
 def test_the_regression_is_optimal(fraction, shape, form):
     X, Y = regression(*shape)
-    centred = Centred(form(X))
+    centred = TableOperator.centred(form(X))
     penalty = fraction * alpha_max(centred, Y)
     found = l21_regression(centred, Y, penalty)
     assert found.converged
     assert found.optimality <= 1e-6
-    assert_optimal(X, Y, found.coef, penalty)
+    assert_optimal(X, Y, found.solution, penalty)
     reference = l21_by_reweighting(centre(X), Y, penalty, 500)
     best = l21_objective(centre(X), Y, reference, penalty)
     assert found.objective[-1] <= best * (1 + 1e-9)
     assert found.objective[-1] == pytest.approx(best, rel=1e-3)
-    assert found.objective[-1] == pytest.approx(l21_objective(centre(X), Y, found.coef, penalty))
+    assert found.objective[-1] == pytest.approx(
+        l21_objective(centre(X), Y, found.solution, penalty)
+    )
     assert found.objective[0] == pytest.approx(np.linalg.norm(Y) ** 2)
     assert (np.diff(found.objective) <= 1e-9 * found.objective[0]).all()
 
 
 def test_the_regression_agrees_with_reweighting_run_to_convergence():
     X, Y = regression(60, 12)
-    penalty = 0.2 * alpha_max(Centred(X), Y)
-    found = l21_regression(Centred(X), Y, penalty, tol=1e-8)
-    np.testing.assert_allclose(found.coef, l21_by_reweighting(centre(X), Y, penalty), atol=1e-6)
+    penalty = 0.2 * alpha_max(TableOperator.centred(X), Y)
+    found = l21_regression(TableOperator.centred(X), Y, penalty, tol=1e-8)
+    np.testing.assert_allclose(found.solution, l21_by_reweighting(centre(X), Y, penalty), atol=1e-6)
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_the_largest_useful_penalty_is_the_smallest_that_empties_w(shape):
     X, Y = regression(*shape)
-    largest = alpha_max(Centred(X), Y)
+    largest = alpha_max(TableOperator.centred(X), Y)
     assert largest == pytest.approx(2 * row_norms(centre(X).T @ Y).max())
     for penalty in (largest, 2 * largest):
-        found = l21_regression(Centred(X), Y, penalty)
-        assert not found.coef.any()
+        found = l21_regression(TableOperator.centred(X), Y, penalty)
+        assert not found.solution.any()
         assert found.converged
     strongest = row_norms(centre(X).T @ Y).argmax()
-    kept = l21_regression(Centred(X), Y, 0.999 * largest).coef
+    kept = l21_regression(TableOperator.centred(X), Y, 0.999 * largest).solution
     assert np.flatnonzero(kept.any(axis=1)).tolist() == [strongest]
 
 
@@ -175,13 +181,13 @@ def test_the_largest_useful_penalty_is_the_smallest_that_empties_w(shape):
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_working_sets_smaller_than_the_support_lead_to_the_same_optimum(monkeypatch, shape, first):
     X, Y = regression(*shape)
-    penalty = 0.05 * alpha_max(Centred(X), Y)
-    whole = l21_regression(Centred(X), Y, penalty)
+    penalty = 0.05 * alpha_max(TableOperator.centred(X), Y)
+    whole = l21_regression(TableOperator.centred(X), Y, penalty)
     monkeypatch.setattr(l21, "FIRST_WORKING_SET", first)
-    found = l21_regression(Centred(X), Y, penalty)
-    assert np.count_nonzero(found.coef.any(axis=1)) > first
+    found = l21_regression(TableOperator.centred(X), Y, penalty)
+    assert np.count_nonzero(found.solution.any(axis=1)) > first
     assert len(found.objective) > len(whole.objective)
-    assert_optimal(X, Y, found.coef, penalty)
+    assert_optimal(X, Y, found.solution, penalty)
     assert found.objective[-1] == pytest.approx(whole.objective[-1], rel=1e-7)
     assert (np.diff(found.objective) <= 1e-9 * found.objective[0]).all()
 
@@ -190,15 +196,15 @@ def test_working_sets_smaller_than_the_support_lead_to_the_same_optimum(monkeypa
 @pytest.mark.parametrize("fraction", [0.02, 0.3])
 def test_of_equal_columns_the_first_has_the_whole_row(fraction, sign):
     X, Y = regression(60, 8)
-    penalty = fraction * alpha_max(Centred(X), Y)
-    single = l21_regression(Centred(X), Y, penalty)
+    penalty = fraction * alpha_max(TableOperator.centred(X), Y)
+    single = l21_regression(TableOperator.centred(X), Y, penalty)
     table = np.hstack([X, sign * X, X])
-    tripled = l21_regression(Centred(table), Y, penalty)
+    tripled = l21_regression(TableOperator.centred(table), Y, penalty)
     assert tripled.converged
-    assert_optimal(table, Y, tripled.coef, penalty)
+    assert_optimal(table, Y, tripled.solution, penalty)
     assert tripled.objective[-1] == pytest.approx(single.objective[-1], rel=1e-8)
-    np.testing.assert_allclose(tripled.coef[:8], single.coef, atol=1e-5)
-    assert not tripled.coef[8:].any()
+    np.testing.assert_allclose(tripled.solution[:8], single.solution, atol=1e-5)
+    assert not tripled.solution[8:].any()
 
 
 @pytest.mark.parametrize("noise", [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
@@ -207,17 +213,17 @@ def test_columns_that_nearly_repeat_others_are_solved_too(fraction, noise):
     X, Y = regression(60, 25)
     rng = np.random.default_rng(5)
     X = np.hstack([X, X + noise * rng.standard_normal(X.shape)])
-    penalty = fraction * alpha_max(Centred(X), Y)
-    found = l21_regression(Centred(X), Y, penalty)
+    penalty = fraction * alpha_max(TableOperator.centred(X), Y)
+    found = l21_regression(TableOperator.centred(X), Y, penalty)
     assert found.converged
-    assert_optimal(X, Y, found.coef, penalty)
+    assert_optimal(X, Y, found.solution, penalty)
     assert (np.diff(found.objective) <= 1e-9 * found.objective[0]).all()
 
 
 def test_lengths_of_rows_are_solved_for_at_once():
     X, Y = regression(60, 8)
     gram, correlation = centre(X).T @ centre(X), centre(X).T @ Y
-    penalty = 0.2 * alpha_max(Centred(X), Y)
+    penalty = 0.2 * alpha_max(TableOperator.centred(X), Y)
     W = np.random.default_rng(0).standard_normal((8, 3))
     found = l21._with_best_lengths(gram, correlation, penalty, W)
     lengths = row_norms(found)
@@ -234,25 +240,26 @@ def test_columns_of_very_different_units_are_solved_too():
     X, Y = regression(60, 12)
     X = X * 10.0 ** np.linspace(-3, 3, 12)
     for fraction in (1e-4, 1e-2, 0.5):
-        penalty = fraction * alpha_max(Centred(X), Y)
-        found = l21_regression(Centred(X), Y, penalty)
-        assert_optimal(X, Y, found.coef, penalty)
+        penalty = fraction * alpha_max(TableOperator.centred(X), Y)
+        found = l21_regression(TableOperator.centred(X), Y, penalty)
+        assert_optimal(X, Y, found.solution, penalty)
 
 
-def test_zero_rows_say_how_near_they_are_to_entering():
+def test_the_zero_row_of_the_largest_gradient_is_the_next_to_enter():
     X, Y = regression(60, 25)
-    penalty = 0.4 * alpha_max(Centred(X), Y)
-    found = l21_regression(Centred(X), Y, penalty)
-    outside = ~found.coef.any(axis=1)
+    penalty = 0.4 * alpha_max(TableOperator.centred(X), Y)
+    found = l21_regression(TableOperator.centred(X), Y, penalty)
+    outside = ~found.solution.any(axis=1)
     assert outside.any()
-    assert (found.nearness[outside] >= 0).all()
-    assert (found.nearness[outside] <= 1 + 1e-6).all()
-    np.testing.assert_allclose(found.nearness[~outside], 1, rtol=1e-5)
-    residual = Y - centre(X) @ found.coef
-    np.testing.assert_allclose(found.nearness, 2 * row_norms(centre(X).T @ residual) / penalty)
-    entering = np.flatnonzero(outside)[found.nearness[outside].argmax()]
+    near = nearness(centre(X), Y, found.solution, penalty)
+    assert (near[outside] >= 0).all()
+    assert (near[outside] <= 1 + 1e-6).all()
+    np.testing.assert_allclose(near[~outside], 1, rtol=1e-5)
+    entering = np.flatnonzero(outside)[near[outside].argmax()]
     for fraction in np.linspace(0.4, 0.2, 41):
-        more = l21_regression(Centred(X), Y, fraction * alpha_max(Centred(X), Y)).coef.any(axis=1)
+        more = l21_regression(
+            TableOperator.centred(X), Y, fraction * alpha_max(TableOperator.centred(X), Y)
+        ).solution.any(axis=1)
         if (more & outside).any():
             assert (more & outside)[entering]
             break
@@ -260,27 +267,29 @@ def test_zero_rows_say_how_near_they_are_to_entering():
 
 def test_the_solution_scales_with_the_data():
     X, Y = regression(60, 12)
-    plain = l21_regression(Centred(X), Y, 0.3 * alpha_max(Centred(X), Y))
-    scaled = Centred(1e3 * X)
+    plain = l21_regression(
+        TableOperator.centred(X), Y, 0.3 * alpha_max(TableOperator.centred(X), Y)
+    )
+    scaled = TableOperator.centred(1e3 * X)
     large = l21_regression(scaled, Y, 0.3 * alpha_max(scaled, Y))
-    np.testing.assert_allclose(1e3 * large.coef, plain.coef, atol=1e-6)
+    np.testing.assert_allclose(1e3 * large.solution, plain.solution, atol=1e-6)
 
 
 def test_targets_that_no_feature_explains_give_zero():
     X, _ = regression(60, 12)
-    found = l21_regression(Centred(X), np.zeros((60, 2)), 1.0)
-    assert not found.coef.any()
+    found = l21_regression(TableOperator.centred(X), np.zeros((60, 2)), 1.0)
+    assert not found.solution.any()
     assert found.converged
-    none = l21_regression(Centred(np.ones((60, 3))), np.zeros((60, 2)), 0.0)
-    assert not none.coef.any()
-    assert not none.nearness.any()
+    none = l21_regression(TableOperator.centred(np.ones((60, 3))), np.zeros((60, 2)), 0.0)
+    assert not none.solution.any()
+    assert none.optimality == 0
 
 
 def test_global_random_state_is_neither_read_nor_changed():
     X, Y = regression(60, 12)
-    penalty = 0.1 * alpha_max(Centred(X), Y)
+    penalty = 0.1 * alpha_max(TableOperator.centred(X), Y)
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    l21_regression(Centred(X), Y, penalty)
+    l21_regression(TableOperator.centred(X), Y, penalty)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 

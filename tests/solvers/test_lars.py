@@ -7,9 +7,10 @@ import pytest
 import scipy.sparse as sp
 from references.spectral import mcfs_coefficients
 
-from tamis.solvers.centred import Centred
+from tamis.solvers.active_features import GramColumns
 from tamis.solvers.l21 import alpha_max, l21_regression
-from tamis.solvers.lars import GramColumns, least_angle_regression, scores_along_paths
+from tamis.solvers.lars import least_angle_regression, scores_along_paths
+from tamis.solvers.table_operator import TableOperator
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (80, 20), "more features": (25, 60)}
@@ -24,11 +25,12 @@ def problem(n_samples, n_features, seed=0):
 
 
 def regress(X, y, n_steps):
-    centred = Centred(X)
+    centred = TableOperator.centred(X)
     path = least_angle_regression(
         GramColumns(centred), centred.transposed_times(y[:, None]), n_steps
     )
-    return path.coef[:, 0], path.nearness
+    nearness = path.sizes / path.level if path.level > 0 else np.zeros_like(path.sizes)
+    return path.solution[:, 0], nearness
 
 
 def correlations(X, y, coef):
@@ -158,12 +160,12 @@ def test_gram_columns_are_computed_once():
     X, _ = problem(30, 6)
     calls = []
 
-    class Counted(Centred):
+    class Counted(TableOperator):
         def columns(self, chosen):
             calls.append(chosen)
             return super().columns(chosen)
 
-    gram = GramColumns(Counted(X))
+    gram = GramColumns(Counted.centred(X))
     expected = np.cov(X.T, bias=True) * 30
     for j in (3, 1, 3):
         np.testing.assert_allclose(gram[j], expected[j], atol=1e-10)
@@ -180,7 +182,7 @@ def several(n_samples, n_features, n_targets=3, seed=0):
 
 
 def path_of(X, Y, n_steps, **options):
-    centred = Centred(X)
+    centred = TableOperator.centred(X)
     correlation = centred.transposed_times(Y)
     return least_angle_regression(GramColumns(centred), correlation, n_steps, **options)
 
@@ -196,14 +198,16 @@ def sizes(X, Y, coef):
 def test_the_active_features_have_one_correlation_with_all_targets(n_steps, shape, form):
     X, Y = several(*shape)
     path = path_of(form(X), Y, n_steps)
-    assert sorted(path.entered) == np.flatnonzero(path.coef.any(axis=1)).tolist()
+    assert sorted(path.entered) == np.flatnonzero(path.solution.any(axis=1)).tolist()
     assert len(path.entered) == n_steps
-    found = sizes(X, Y, path.coef)
+    found = sizes(X, Y, path.solution)
     np.testing.assert_allclose(found[path.entered], path.level, rtol=1e-9)
     assert found.max() <= path.level * (1 + 1e-9)
     np.testing.assert_allclose(found, path.sizes, atol=1e-9 * found.max())
-    assert (np.diff(path.levels) <= 0).all()
-    assert path.levels[0] == path.first_level == pytest.approx(sizes(X, Y, 0 * path.coef).max())
+    assert (np.diff(path.objective) <= 0).all()
+    assert (
+        path.objective[0] == path.first_level == pytest.approx(sizes(X, Y, 0 * path.solution).max())
+    )
 
 
 def test_a_path_can_be_read_at_every_step():
@@ -211,18 +215,18 @@ def test_a_path_can_be_read_at_every_step():
     whole = path_of(X, Y, 20)
     for n_steps in (1, 5, 19):
         short, read = path_of(X, Y, n_steps), whole.after(n_steps)
-        np.testing.assert_allclose(read.coef, short.coef, atol=1e-12)
+        np.testing.assert_allclose(read.solution, short.solution, atol=1e-12)
         np.testing.assert_array_equal(whole.entered[n_steps:], read.entered)
-        assert read.levels[0] == pytest.approx(short.level)
+        assert read.objective[0] == pytest.approx(short.level)
 
 
 @pytest.mark.parametrize("fraction", [0.5, 0.7])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_a_path_goes_on_from_a_penalised_optimum(shape, fraction):
     X, Y = several(*shape)
-    centred = Centred(X)
+    centred = TableOperator.centred(X)
     penalty = fraction * alpha_max(centred, Y)
-    start = l21_regression(centred, Y, penalty, tol=1e-10).coef
+    start = l21_regression(centred, Y, penalty, tol=1e-10).solution
     support = np.flatnonzero(start.any(axis=1))
     assert len(support) > 0
     path = path_of(X, Y, len(support) + 4, start=start)
@@ -230,7 +234,7 @@ def test_a_path_goes_on_from_a_penalised_optimum(shape, fraction):
     assert len(path.entered) == 4
     assert not np.isin(path.entered, support).any()
     active = np.union1d(support, path.entered)
-    found = sizes(X, Y, path.coef)
+    found = sizes(X, Y, path.solution)
     np.testing.assert_allclose(found[active], path.level, rtol=1e-8)
     assert found.max() <= path.level * (1 + 1e-8)
 
@@ -259,7 +263,7 @@ def test_copies_are_scored_below_all_that_is_news():
 
 def test_several_gram_columns_are_one_product():
     X, _ = problem(30, 6)
-    gram = GramColumns(Centred(X))
+    gram = GramColumns(TableOperator.centred(X))
     expected = np.cov(X.T, bias=True) * 30
     np.testing.assert_allclose(gram.block(np.array([4, 0])), expected[:, [4, 0]], atol=1e-10)
     np.testing.assert_allclose(gram.diagonal, expected.diagonal(), atol=1e-10)

@@ -12,26 +12,27 @@ from references.margin import inner_optimum, labelled_optimum, normalised_gaussi
 from references.memory import with_peak_memory
 
 from tamis.clustering import kmeans, margin_starts
-from tamis.solvers import margin_hessian as curvature_module
-from tamis.solvers._margin_ipm import (
+from tamis.solvers import margin_hessian
+from tamis.solvers.margin import _Task, margin_clusters
+from tamis.solvers.margin_classes import ABSENT, ManyClasses, TwoClasses
+from tamis.solvers.margin_hessian import (
+    FeatureHessian,
+    GaussianLaplacian,
+    NoHessian,
+    SampleHessian,
+    Scaling,
+    SparseLaplacian,
+    manifold_form,
+    manifold_hessian,
+)
+from tamis.solvers.margin_ipm import solve_inner
+from tamis.solvers.margin_problem import (
     InnerProblem,
     largest_sum,
     scale_factors,
-    solve_inner,
     support_term,
 )
-from tamis.solvers.margin import ABSENT, ManyClasses, TwoClasses, _Task, margin_clusters
-from tamis.solvers.margin_hessian import (
-    FeatureCurvature,
-    GaussianLaplacian,
-    NoHessian,
-    SampleCurvature,
-    Samples,
-    Scaling,
-    SparseLaplacian,
-    manifold_curvature,
-    manifold_form,
-)
+from tamis.solvers.table_operator import TableOperator
 
 FORMS = [np.asarray, sp.csr_array]
 
@@ -55,24 +56,28 @@ def random_laplacian(n_samples, seed=0):
     return np.eye(n_samples) - W / np.sqrt(np.outer(degree, degree))
 
 
+def operator(X, *, centre):
+    return TableOperator.centred(X) if centre else TableOperator(X)
+
+
 def blocks_of(n_clusters):
     return 1 if n_clusters == 2 else n_clusters
 
 
 def task_of(X, n_clusters, *, lam=0.0, C=10.0, n_selected=3, limit=0.03, epsilon=0.01):
-    samples = Samples(X, centre=n_clusters == 2)
+    samples = operator(X, centre=n_clusters == 2)
     n_blocks = blocks_of(n_clusters)
-    curvature = NoHessian(X.shape[1], n_blocks)
+    hessian = NoHessian(X.shape[1], n_blocks)
     H = None
     if lam:
         L = random_laplacian(X.shape[0])
-        curvature = manifold_curvature(samples, SparseLaplacian(sp.csr_array(L)), lam, n_blocks)
+        hessian = manifold_hessian(samples, SparseLaplacian(sp.csr_array(L)), lam, n_blocks)
         wide = X - samples.origin
         if n_clusters == 2:
             wide = np.column_stack([wide, np.ones(len(X))])
         H = 2 * lam * wide.T @ L @ wide
     classes = TwoClasses(samples) if n_clusters == 2 else ManyClasses(samples, n_clusters)
-    return _Task(samples, classes, C, n_selected, limit, epsilon, curvature), H
+    return _Task(samples, classes, C, n_selected, limit, epsilon, hessian), H
 
 
 def random_problem(n_samples, n_features, n_clusters, n_cuts=5, seed=0, **settings):
@@ -99,8 +104,8 @@ def test_the_inner_optimum_is_that_of_cvxpy(shape, n_clusters, lam, limit):
             *shape, n_clusters, seed=seed, lam=lam, limit=limit, C=C, n_selected=4
         )
         expected = inner_optimum(problem, H)
-        np.testing.assert_allclose(found.objective, expected, rtol=1e-5)
-        assert found.gap <= 1e-8 * found.objective
+        np.testing.assert_allclose(found.objective[-1], expected, rtol=1e-5)
+        assert found.optimality <= 1e-8 * found.objective[-1]
         assert found.n_iter <= 40
 
 
@@ -108,15 +113,15 @@ def test_the_inner_optimum_is_that_of_cvxpy(shape, n_clusters, lam, limit):
 @pytest.mark.parametrize("n_clusters", [2, 4])
 def test_all_features_leave_no_choice_of_scale_factors(n_clusters, lam):
     problem, found, H = random_problem(30, 6, n_clusters, lam=lam, n_selected=6)
-    np.testing.assert_allclose(found.objective, inner_optimum(problem, H), rtol=1e-5)
-    assert scale_factors(np.linalg.norm(found.V, axis=1), 6).min() == 1
+    np.testing.assert_allclose(found.objective[-1], inner_optimum(problem, H), rtol=1e-5)
+    assert scale_factors(np.linalg.norm(found.solution, axis=1), 6).min() == 1
 
 
 @pytest.mark.parametrize("n_clusters", [2, 3])
 @pytest.mark.parametrize("lam", [0.0, 0.01])
 def test_the_solution_meets_the_optimality_conditions(n_clusters, lam):
     problem, found, _ = random_problem(40, 12, n_clusters, lam=lam, n_selected=4)
-    V, b = found.V, found.b
+    V, b = found.solution, found.b
     sizes, prices = np.linalg.norm(V, axis=1), np.linalg.norm(found.prices, axis=1)
     sigma = scale_factors(sizes, 4)
     np.testing.assert_allclose(V, sigma[:, None] * found.prices, atol=1e-4 * sizes.max())
@@ -145,20 +150,22 @@ def test_equal_classes_leave_the_bias_out_of_a_cut(n_selected):
     for size in (20, 7):
         cuts.add(np.where(np.arange(40) < size, 0, ABSENT))
     problem, found = task.inner(cuts)
-    assert found.gap <= 1e-8 * found.objective
-    np.testing.assert_allclose(found.objective, inner_optimum(problem, None), rtol=1e-5)
+    assert found.optimality <= 1e-8 * found.objective[-1]
+    np.testing.assert_allclose(found.objective[-1], inner_optimum(problem, None), rtol=1e-5)
 
 
 @pytest.mark.parametrize("n_clusters", [2, 3])
 def test_wide_tables_have_the_same_solution_by_samples_as_by_features(n_clusters):
     X, labels = table(12, 60, n_clusters)
     task, H = task_of(X, n_clusters, lam=0.02)
-    assert isinstance(task.curvature, SampleCurvature)
+    assert isinstance(task.hessian, SampleHessian)
     column, weight = (H[:60, 60], H[60, 60]) if n_clusters == 2 else (np.zeros(60), 0.0)
-    by_features = replace(task, curvature=FeatureCurvature(H[:60, :60], column, weight))
+    by_features = replace(task, hessian=FeatureHessian(H[:60, :60], column, weight))
     found, expected = (which.inner(which.first_cut(labels))[1] for which in (task, by_features))
-    np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-7)
-    np.testing.assert_allclose(found.V, expected.V, atol=1e-4 * np.abs(expected.V).max())
+    np.testing.assert_allclose(found.objective[-1], expected.objective[-1], rtol=1e-7)
+    np.testing.assert_allclose(
+        found.solution, expected.solution, atol=1e-4 * np.abs(expected.solution).max()
+    )
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
@@ -170,8 +177,10 @@ def test_another_unit_is_another_weight_of_the_loss(n_clusters, factor):
     plain, _ = task_of(X, n_clusters, C=10.0 * factor**2)
     found = scaled.inner(scaled.first_cut(labels))[1]
     expected = plain.inner(plain.first_cut(labels))[1]
-    np.testing.assert_allclose(found.objective * factor**2, expected.objective, rtol=1e-4)
-    np.testing.assert_allclose(found.V * factor, expected.V, atol=1e-2 * np.abs(expected.V).max())
+    np.testing.assert_allclose(found.objective[-1] * factor**2, expected.objective[-1], rtol=1e-4)
+    np.testing.assert_allclose(
+        found.solution * factor, expected.solution, atol=1e-2 * np.abs(expected.solution).max()
+    )
 
 
 @pytest.mark.parametrize("n_selected", [1, 3, 7, 8])
@@ -203,16 +212,16 @@ def test_scale_factors_of_few_used_features_share_the_rest():
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n_blocks", [1, 3])
-def test_both_forms_of_the_curvature_solve_the_dense_system(n_blocks, form):
+def test_both_forms_of_the_hessian_solve_the_dense_system(n_blocks, form):
     rng = np.random.default_rng(0)
     X, _ = table(9, 7)
-    samples = Samples(form(X), centre=n_blocks == 1)
+    samples = operator(form(X), centre=n_blocks == 1)
     L = random_laplacian(9)
     dense = np.column_stack([X - samples.origin, np.ones(9)])
     H = 0.6 * dense.T @ L @ dense
     values, vectors = np.linalg.eigh(0.6 * L)
-    by_samples = SampleCurvature((vectors * np.sqrt(values.clip(0))) @ vectors.T, samples)
-    by_features = FeatureCurvature(H[:7, :7], H[:7, 7], H[7, 7])
+    by_samples = SampleHessian((vectors * np.sqrt(values.clip(0))) @ vectors.T, samples)
+    by_features = FeatureHessian(H[:7, :7], H[:7, 7], H[7, 7])
     W, sigma, D = rng.standard_normal((7, n_blocks)), rng.random(7), 0.1 + rng.random(7)
     P = Scaling(sigma, W, 1 / D)
     whole = np.zeros((7, n_blocks, 7, n_blocks))
@@ -226,13 +235,13 @@ def test_both_forms_of_the_curvature_solve_the_dense_system(n_blocks, form):
         NoHessian(7, n_blocks).inverse(P)(U).reshape(4, -1), U.reshape(4, -1) @ whole
     )
     V = rng.standard_normal((7, n_blocks))
-    for curvature in (by_samples, by_features):
-        np.testing.assert_allclose(curvature.inverse(P)(U), expected, rtol=1e-7, atol=1e-9)
-        np.testing.assert_allclose(curvature.apply(V, 0.0)[0], H[:7, :7] @ V)
-        np.testing.assert_allclose(curvature.bias_column()[:, 0], H[:7, 7], atol=1e-12)
-        np.testing.assert_allclose(curvature.bias_weight(), H[7, 7])
+    for hessian in (by_samples, by_features):
+        np.testing.assert_allclose(hessian.inverse(P)(U), expected, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(hessian.apply(V, 0.0)[0], H[:7, :7] @ V)
+        np.testing.assert_allclose(hessian.bias_column()[:, 0], H[:7, 7], atol=1e-12)
+        np.testing.assert_allclose(hessian.bias_weight(), H[7, 7])
         if n_blocks == 1:
-            product, last = curvature.apply(V, 2.0)
+            product, last = hessian.apply(V, 2.0)
             theta = np.append(V[:, 0], 2.0)
             np.testing.assert_allclose(np.append(product[:, 0], last), H @ theta)
 
@@ -240,17 +249,17 @@ def test_both_forms_of_the_curvature_solve_the_dense_system(n_blocks, form):
 @pytest.mark.parametrize("centre", [True, False])
 @pytest.mark.parametrize("form", FORMS)
 def test_the_blockwise_gaussian_form_is_that_of_the_dense_formula(form, centre, monkeypatch):
-    monkeypatch.setattr(curvature_module, "LAPLACIAN_BLOCK_SIZE", 1)
+    monkeypatch.setattr(margin_hessian, "LAPLACIAN_BLOCK_SIZE", 1)
     X, _ = table(150, 6)
     L = normalised_gaussian_laplacian(X, 1.7)
-    samples = Samples(form(X), centre=centre)
-    blocks = list(GaussianLaplacian(Samples(form(X), centre=True), 1.7).blocks())
+    samples = operator(form(X), centre=centre)
+    blocks = list(GaussianLaplacian(TableOperator.centred(form(X)), 1.7).blocks())
     assert len(blocks) == 3
     np.testing.assert_allclose(np.vstack([rows for _, rows in blocks]), L, atol=1e-12)
     wide = np.column_stack([X - samples.origin, np.ones(150)])
     expected = wide.T @ L @ wide
     for laplacian in (
-        GaussianLaplacian(Samples(form(X), centre=True), 1.7),
+        GaussianLaplacian(TableOperator.centred(form(X)), 1.7),
         SparseLaplacian(sp.csr_array(L)),
     ):
         np.testing.assert_allclose(manifold_form(samples, laplacian), expected, atol=1e-9)
@@ -258,16 +267,18 @@ def test_the_blockwise_gaussian_form_is_that_of_the_dense_formula(form, centre, 
 
 def test_samples_without_an_edge_are_free():
     X = np.array([[0.0], [1.0], [1e6]])
-    rows = np.vstack([rows for _, rows in GaussianLaplacian(Samples(X, centre=True), 1.0).blocks()])
+    rows = np.vstack(
+        [rows for _, rows in GaussianLaplacian(TableOperator.centred(X), 1.0).blocks()]
+    )
     np.testing.assert_allclose(rows, [[1, -1, 0], [-1, 1, 0], [0, 0, 0]], atol=1e-9)
 
 
 def test_a_system_that_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(curvature_module, "SIDE_MAX", 20)
+    monkeypatch.setattr(margin_hessian, "SIDE_MAX", 20)
     X, _ = table(30, 25)
     L = SparseLaplacian(sp.csr_array(random_laplacian(30)))
     with pytest.raises(ValueError, match="set lam=0") as caught:
-        manifold_curvature(Samples(X, centre=True), L, 0.1, 1)
+        manifold_hessian(TableOperator.centred(X), L, 0.1, 1, remedy="set lam=0")
     assert "side 25" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -276,10 +287,10 @@ def test_a_system_that_is_too_large_is_refused(monkeypatch):
 def test_wide_tables_never_meet_a_square_matrix_of_features(lam):
     X, labels = table(40, 10_000)
     task, _ = task_of(X[:, :50], 2, lam=lam)  # the graph alone
-    samples = Samples(X, centre=True)
-    curvature = NoHessian(10_000, 1)
+    samples = TableOperator.centred(X)
+    hessian = NoHessian(10_000, 1)
     if lam:
-        curvature = SampleCurvature(task.curvature.R, samples)
+        hessian = SampleHessian(task.hessian.R, samples)
     _, peak = with_peak_memory(
         margin_clusters,
         samples,
@@ -289,7 +300,7 @@ def test_wide_tables_never_meet_a_square_matrix_of_features(lam):
         n_selected=50,
         limit=0.03,
         epsilon=0.1,
-        curvature=curvature,
+        hessian=hessian,
     )
     assert peak < 0.1 * 8 * 10_000**2
 
@@ -323,7 +334,7 @@ def test_no_cut_asks_for_more_than_the_most_violated(n_clusters):
 
 def test_a_rival_that_became_the_own_class_asks_nothing():
     X, _ = table(4, 3, 3)
-    classes = ManyClasses(Samples(X, centre=False), 3)
+    classes = ManyClasses(TableOperator(X), 3)
     row, bias, bound = classes.cut(np.array([0, 1, 2, 0]), np.array([0, 1, 2, 0]))
     assert not row.any()
     assert (bias, bound) == (0, 0)
@@ -342,7 +353,7 @@ def clusters(X, n_clusters, start, *, lam=0.0, order="labels", tol=1e-4, **setti
         n_selected=task.n_selected,
         limit=task.limit,
         epsilon=task.epsilon,
-        curvature=task.curvature,
+        hessian=task.hessian,
         order=order,
         tol=tol,
     )
@@ -368,7 +379,7 @@ def test_at_its_own_labels_the_solution_is_optimal_to_epsilon(n_clusters, lam, o
     assert found.objective[-1] >= expected * (1 - 1e-5)
     assert found.objective[-1] <= expected + task.C * task.epsilon
     # Proposition 4: with ε more slack no constraint of the 2ⁿ is violated.
-    F = task.X.times(found.V) + found.b
+    F = task.X.times(found.solution) + found.b
     assert (task.classes.labels(F) == found.labels).all()
     assert task.most_violated(F, found.labels)[1] <= found.slack + task.epsilon
     if n_clusters == 2:
@@ -419,7 +430,7 @@ def test_the_best_of_several_starts_counts():
         "n_selected": 3,
         "limit": 0.03,
         "epsilon": 0.01,
-        "curvature": task.curvature,
+        "hessian": task.hessian,
     }
     rng = np.random.default_rng(0)
     starts = [rng.integers(0, 2, 60), labels, rng.integers(0, 2, 60)]
@@ -444,14 +455,14 @@ def test_labels_have_no_gaps_when_a_cluster_is_left_empty():
     X, _ = table(60, 5, 2)
     X = X - X.mean(axis=0)
     found = margin_clusters(
-        Samples(X, centre=False),
+        TableOperator(X),
         [np.arange(60) % 2 + 1],  # of 0, 1 and 2
         n_clusters=3,
         C=10.0,
         n_selected=5,
         limit=0.01,
         epsilon=0.01,
-        curvature=NoHessian(5, 3),
+        hessian=NoHessian(5, 3),
     )
     assert np.unique(found.labels).tolist() == list(range(found.labels.max() + 1))
 
@@ -500,7 +511,7 @@ def test_further_starts_are_tried_while_a_cluster_is_empty():
             n_selected=3,
             limit=0.03,
             epsilon=0.01,
-            curvature=task.curvature,
+            hessian=task.hessian,
         )
         assert asked == wanted
         assert found.n_used == 3
@@ -515,7 +526,7 @@ def test_an_inner_problem_says_what_a_point_costs():
         n_selected=1,
         limit=0.1,
         balances=None,
-        curvature=NoHessian(2, 1),
+        hessian=NoHessian(2, 1),
     )
     V, b = problem.repaired(np.array([[0.3], [0.0]]), 0.4)
     assert b == 0.1
@@ -523,5 +534,5 @@ def test_an_inner_problem_says_what_a_point_costs():
     np.testing.assert_allclose(problem.regulariser(V, b), 0.045)
     found = solve_inner(problem)
     # min ½v² + 2(1 − v − b/2)₊ over |b| ≤ 0.1: no slack, v = 0.95.
-    np.testing.assert_allclose(found.V[:, 0], [0.95, 0], atol=1e-4)
-    np.testing.assert_allclose(found.objective, 0.95**2 / 2, rtol=1e-8)
+    np.testing.assert_allclose(found.solution[:, 0], [0.95, 0], atol=1e-4)
+    np.testing.assert_allclose(found.objective[-1], 0.95**2 / 2, rtol=1e-8)

@@ -7,8 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from tamis.solvers import weighted_ridge
-from tamis.solvers.centred import Centred
-from tamis.solvers.factorization import ScaledTable
+from tamis.solvers.table_operator import TableOperator
 from tamis.solvers.weighted_ridge import WeightedRidge
 
 FORMS = [np.asarray, sp.csr_array]
@@ -17,7 +16,7 @@ FORMS = [np.asarray, sp.csr_array]
 @pytest.fixture(autouse=True)
 def _small_tables_count(monkeypatch):
     """The tables here are smaller than those that a split pays for."""
-    monkeypatch.setattr(weighted_ridge, "SAMPLES_A_TARGET", 1)
+    monkeypatch.setattr(weighted_ridge, "SAMPLES_PER_TARGET", 1)
 
 
 def problem(n_samples=40, n_features=300, n_heavy=12, light=1e-8):
@@ -58,7 +57,7 @@ def ways_taken(monkeypatch):
 def test_few_heavy_features_alone_are_factorised(form, light, monkeypatch):
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem(light=light)
-    found = solved(ScaledTable(form(X)), weights, Y, np.zeros((300, 3)))
+    found = solved(TableOperator(form(X)), weights, Y, np.zeros((300, 3)))
     assert taken == ["_by_heavy_features"]
     expected = by_definition(X, weights, Y)
     # Rows of light features, too, are right to many digits.
@@ -69,7 +68,7 @@ def test_few_heavy_features_alone_are_factorised(form, light, monkeypatch):
 def test_a_centred_table_is_solved_as_such(form, monkeypatch):
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem()
-    found = solved(Centred(form(X + 3.0 * (X != 0))), weights, Y, np.ones((300, 3)))
+    found = solved(TableOperator.centred(form(X + 3.0 * (X != 0))), weights, Y, np.ones((300, 3)))
     assert taken == ["_by_heavy_features"]
     shifted = X + 3.0 * (X != 0)
     expected = by_definition(shifted - shifted.mean(axis=0), weights, Y)
@@ -81,14 +80,14 @@ def test_the_start_does_not_matter(start):
     X, Y, weights = problem()
     expected = by_definition(X, weights, Y)
     first = {"zero": 0 * expected, "solution": expected, "far": expected + 100 * weights[:, None]}
-    found = solved(ScaledTable(X), weights, Y, first[start])
+    found = solved(TableOperator(X), weights, Y, first[start])
     np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
 
 
 def test_a_target_of_zeros_has_a_solution_of_zeros():
     X, Y, weights = problem()
     Y[:, 1] = 0
-    found = solved(ScaledTable(X), weights, Y, np.zeros((300, 3)))
+    found = solved(TableOperator(X), weights, Y, np.zeros((300, 3)))
     assert not found[:, 1].any()
     np.testing.assert_allclose(found, by_definition(X, weights, Y), atol=1e-9)
 
@@ -97,17 +96,17 @@ def test_a_target_of_zeros_has_a_solution_of_zeros():
 def test_many_heavy_features_take_the_whole_system(n_heavy, monkeypatch):
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem(n_heavy=n_heavy)
-    found = solved(ScaledTable(X), weights, Y, np.zeros((300, 3)))
+    found = solved(TableOperator(X), weights, Y, np.zeros((300, 3)))
     assert taken == []
     expected = by_definition(X, weights, Y)
     np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
 
 
 def test_few_samples_take_the_whole_system(monkeypatch):
-    monkeypatch.setattr(weighted_ridge, "SAMPLES_A_TARGET", 14)  # 40 samples, three targets
+    monkeypatch.setattr(weighted_ridge, "SAMPLES_PER_TARGET", 14)  # 40 samples, three targets
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem()
-    found = solved(ScaledTable(X), weights, Y, np.zeros((300, 3)))
+    found = solved(TableOperator(X), weights, Y, np.zeros((300, 3)))
     assert taken == []
     np.testing.assert_allclose(found, by_definition(X, weights, Y), atol=1e-9)
 
@@ -116,7 +115,7 @@ def test_few_samples_take_the_whole_system(monkeypatch):
 def test_more_samples_than_features_are_solved_by_features(form, monkeypatch):
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem(n_samples=350)
-    found = solved(ScaledTable(form(X)), weights, Y, np.zeros((300, 3)))
+    found = solved(TableOperator(form(X)), weights, Y, np.zeros((300, 3)))
     assert taken == ["_by_features"]
     np.testing.assert_allclose(found, by_definition(X, weights, Y), atol=1e-10)
 
@@ -126,7 +125,7 @@ def test_two_long_sides_are_solved_by_products(form, monkeypatch):
     monkeypatch.setattr(weighted_ridge, "SIDE_MAX", 10)
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem()
-    found = solved(ScaledTable(form(X)), weights, Y, np.zeros((300, 3)))
+    found = solved(TableOperator(form(X)), weights, Y, np.zeros((300, 3)))
     assert taken == ["_by_products"]
     expected = by_definition(X, weights, Y)
     np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
@@ -135,7 +134,7 @@ def test_two_long_sides_are_solved_by_products(form, monkeypatch):
 def test_equal_columns_have_equal_rows():
     X, Y, weights = problem()
     X[:, 7], weights[7] = X[:, 200], weights[200]
-    found = solved(ScaledTable(X), weights, Y, np.zeros((300, 3)))
+    found = solved(TableOperator(X), weights, Y, np.zeros((300, 3)))
     np.testing.assert_allclose(found[7], found[200], rtol=1e-12)
 
 
@@ -145,6 +144,6 @@ def test_a_system_in_which_rounding_hides_the_identity_is_solved(shape):
     X = 1e6 + rng.standard_normal(shape)
     Y = rng.standard_normal((shape[0], 2))
     e = np.full(shape[1], 1e6)
-    found = solved(ScaledTable(X), e, Y, np.zeros((shape[1], 2)))
+    found = solved(TableOperator(X), e, Y, np.zeros((shape[1], 2)))
     assert np.isfinite(found).all()
     assert np.linalg.norm(X @ found - Y) <= np.linalg.norm(Y)

@@ -15,6 +15,8 @@ from tamis.clustering._maximum_margin import (
     MaximumMarginClustering,
     balance_limit,
     decided_labels,
+    margin_failure,
+    margin_shortage,
     margin_starts,
     n_functions,
 )
@@ -31,6 +33,8 @@ __all__ = [
     "indicator",
     "kmeans",
     "manifold_laplacian",
+    "margin_failure",
+    "margin_shortage",
     "margin_starts",
     "n_functions",
     "normalized_cut",

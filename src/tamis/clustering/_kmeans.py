@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.solvers.centred import Centred
+from tamis.solvers.table_operator import TableOperator
 from tamis.utils.sparse import with_short_indices
 from tamis.utils.ties import content_ranks
 
@@ -66,7 +66,7 @@ def kmeans(
 
     Notes
     -----
-    O(n·d·n_clusters) an iteration.
+    O(n·d·n_clusters) per iteration.
     """
     order = _outwards(X)
     X = with_short_indices(X[order])
@@ -80,7 +80,7 @@ def kmeans(
         init=init,
         n_init=n_init,
         max_iter=max_iter,
-        tol=0,  # until no label changes: where it stops must not hang on rounding
+        tol=0,  # until no label changes: where it stops must not depend on rounding
         random_state=random_state,
     )
     with warnings.catch_warnings(), _pools().limit(limits=1, user_api="openmp"):
@@ -112,7 +112,7 @@ def cluster_means(X: Matrix, labels: IntArray) -> FloatArray:
     return sums / np.bincount(labels)[:, None]
 
 
-def between_root(X: Centred, labels: IntArray) -> FloatArray:
+def between_root(X: TableOperator, labels: IntArray) -> FloatArray:
     """A root B of the scatter between clusters, ``BᵀB = XᵀG(GᵀG)⁻¹GᵀX``: sizes^½ times means."""
     sizes = np.bincount(labels)
     return (X.transposed_times(indicator(labels).toarray()) / np.sqrt(sizes)).T

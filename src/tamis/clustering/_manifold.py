@@ -8,7 +8,8 @@ import numpy as np
 
 from tamis._typing import Matrix, SparseMatrix
 from tamis.graphs import neighbor_graph, normalized_laplacian
-from tamis.solvers.margin_hessian import GaussianLaplacian, Samples, SparseLaplacian
+from tamis.solvers.margin_hessian import GaussianLaplacian, SparseLaplacian
+from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import variances
 
 ManifoldGraph = Literal["auto", "full", "knn"]
@@ -45,6 +46,6 @@ def manifold_laplacian(
     if graph == "full" or (graph == "auto" and X.shape[0] <= COMPLETE_GRAPH_MAX):
         # The mean of ‖x_i − x_j‖² over all pairs is twice the total variance.
         bandwidth = bandwidth or 0.5 * float(np.sqrt(2 * variances(X).sum()))
-        return GaussianLaplacian(Samples(X, centre=True), bandwidth)
+        return GaussianLaplacian(TableOperator.centred(X), bandwidth)
     found = neighbor_graph(X, n_neighbors, bandwidth=bandwidth, n_jobs=n_jobs, verbose=verbose)
     return SparseLaplacian(normalized_laplacian(found))

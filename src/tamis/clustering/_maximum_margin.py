@@ -17,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.clustering._kmeans import kmeans
-from tamis.solvers.margin import Order, margin_clusters
-from tamis.solvers.margin_hessian import NoHessian, Samples
+from tamis.solvers import margin
+from tamis.solvers.margin import MarginResult, Order, margin_clusters
+from tamis.solvers.margin_hessian import NoHessian
 from tamis.solvers.principal import principal_components
+from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import extent, variances, weighted_moments
 from tamis.utils.sparse import canonical_csr
 
@@ -38,7 +40,7 @@ def margin_starts(
 
     For two clusters the second are the signs of the first principal component of the standardised
     columns. For more they are K-means of the samples' directions x/‖x‖: functions without a bias
-    part nothing else. O(n·d·n_clusters) an iteration of K-means; made one by one, as asked for.
+    part nothing else. O(n·d·n_clusters) per iteration of K-means; made one by one, as asked for.
     """
     yield kmeans(X, n_clusters, n_init=n_init, random_state=random_state).labels
     if n_clusters == 2:
@@ -62,7 +64,7 @@ def balance_limit(balance: float | None, n_clusters: int) -> float:
 
 
 def n_functions(n_clusters: int) -> int:
-    """One function decides between two clusters, one a cluster between more."""
+    """One function decides between two clusters, one per cluster between more."""
     return 1 if n_clusters == 2 else n_clusters
 
 
@@ -71,6 +73,30 @@ def decided_labels(decision: FloatArray) -> IntArray:
     if decision.shape[1] == 1:
         return (decision[:, 0] > 0).astype(np.intp)
     return decision.argmax(axis=1)
+
+
+def margin_shortage(found: MarginResult, n_clusters: int) -> str | None:
+    """How many clusters are missing and what to do, for a warning; None if none is missing."""
+    if found.n_used == n_clusters:
+        return None
+    sizes = ", ".join(str(size) for size in np.bincount(found.labels) if size)
+    return (
+        f"found {found.n_used} of n_clusters={n_clusters} clusters (sizes: {sizes}), since "
+        "fewer have a larger margin; scale the columns, for example with "
+        "sklearn.preprocessing.MinMaxScaler, raise C, lower balance, or ask for fewer clusters."
+    )
+
+
+def margin_failure(found: MarginResult, max_iter: int) -> str | None:
+    """What did not converge and what to do, for a warning; None if all did."""
+    return {
+        "labellings": f"did not converge in max_iter={max_iter} labellings; raise max_iter, or "
+        "tol.",
+        "cuts": f"did not reach epsilon with {margin.MOST_CUTS} cuts; raise epsilon, or lower C.",
+        "precision": "could not solve for its weights to the precision of epsilon: numbers "
+        "differ too much in size; scale the columns, for example with "
+        "sklearn.preprocessing.MinMaxScaler, or lower C.",
+    }.get(found.outcome)
 
 
 class MaximumMarginClustering(ClusterMixin, BaseEstimator):
@@ -82,10 +108,10 @@ class MaximumMarginClustering(ClusterMixin, BaseEstimator):
     .. math:: \min_{v, b} \tfrac12 \|v\|^2 + \frac Cn \sum_i \max(0, 1 - |v^T x_i + b|)
 
     with the mean of the function held near zero, so that not all samples fall on one side; for
-    more clusters one function a cluster, of which the largest wins. Columns should have comparable
-    scales.
+    more clusters one function per cluster, of which the largest wins. Columns should have
+    comparable scales.
 
-    Cost: K-means for the initial labels, then O(nd) a cut and O(J²d + J³) an iteration of the
+    Cost: K-means for the initial labels, then O(nd) per cut and O(J²d + J³) per iteration of the
     solver with J cuts, some dozens whatever n is. Sparse input is never densified.
 
     Parameters
@@ -101,7 +127,7 @@ class MaximumMarginClustering(ClusterMixin, BaseEstimator):
     epsilon : float, default=0.01
         Precision of the mean hinge loss at which no more cuts are made.
     order : {"labels", "cuts"}, default="labels"
-        Whether labels are settled for all cuts at once, or anew after each cut as in the papers.
+        Whether labels are found for all cuts at once, or anew after each cut as in the papers.
     n_init : int, default=10
         K-means runs, of which the best gives the initial labels.
     max_iter : int, default=50
@@ -115,7 +141,7 @@ class MaximumMarginClustering(ClusterMixin, BaseEstimator):
     ----------
     labels_ : ndarray of shape (n_samples,)
     coef_ : ndarray of shape (n_features, n_functions)
-        One function for two clusters, one a cluster for more.
+        One function for two clusters, one per cluster for more.
     intercept_ : ndarray of shape (n_functions,)
     objective_ : ndarray of shape (n_iter_,)
         The objective after each labelling that lowered it; it never rises.
@@ -198,7 +224,7 @@ class MaximumMarginClustering(ClusterMixin, BaseEstimator):
         if self.n_clusters == 1 or (lowest == highest).all():  # nothing to separate
             self.labels_ = decided_labels(self._decision(X))
             return self
-        samples = Samples(X, centre=self.n_clusters == 2)
+        samples = TableOperator.centred(X) if self.n_clusters == 2 else TableOperator(X)
         found = margin_clusters(
             samples,
             margin_starts(X, self.n_clusters, n_init=self.n_init, random_state=self.random_state),
@@ -207,19 +233,19 @@ class MaximumMarginClustering(ClusterMixin, BaseEstimator):
             n_selected=X.shape[1],
             limit=balance_limit(self.balance, self.n_clusters),
             epsilon=self.epsilon,
-            curvature=NoHessian(X.shape[1], n_blocks),
+            hessian=NoHessian(X.shape[1], n_blocks),
             order=self.order,
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        self.coef_ = found.V
-        self.intercept_ = found.b - samples.origin @ found.V
+        self.coef_ = found.solution
+        self.intercept_ = found.b - samples.origin @ found.solution
         self.objective_, self.n_iter_ = found.objective, len(found.objective)
         self.n_cuts_ = found.n_cuts
         self.labels_ = decided_labels(self._decision(X))
         for what, category in (
-            (found.failure(self.max_iter), ConvergenceWarning),
-            (found.shortage(self.n_clusters), UserWarning),
+            (margin_failure(found, self.max_iter), ConvergenceWarning),
+            (margin_shortage(found, self.n_clusters), UserWarning),
         ):
             if what is not None:
                 warnings.warn(f"MaximumMarginClustering {what}", category, stacklevel=2)

@@ -37,7 +37,7 @@ def normalized_cut(
 
     Notes
     -----
-    O(nnz(affinity)) a Lanczos step and O(nc²) an iteration of K-means.
+    O(nnz(affinity)) per Lanczos step and O(nc²) per iteration of K-means.
 
     References
     ----------

@@ -16,7 +16,6 @@ array([3, 4, 2, 1])
 from tamis.graphs._cache import shared_neighbors
 from tamis.graphs._laplacians import (
     degrees,
-    dirichlet_energies,
     feature_roughness,
     laplacian,
     n_components,
@@ -32,6 +31,7 @@ from tamis.graphs._local_geometry import (
 from tamis.graphs._neighbors import Neighbors, nearest_neighbors
 from tamis.graphs._spectral import laplacian_eigenvectors, spectral_embedding
 from tamis.graphs._weights import Symmetry, Weights, check_affinity, neighbor_graph, symmetrize
+from tamis.utils.rows import dirichlet_energies
 
 __all__ = [
     "Neighbors",

@@ -7,9 +7,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
-from tamis.utils.blocks import pair_blocks
 from tamis.utils.columns import weighted_moments
-from tamis.utils.rows import row_differences
+from tamis.utils.rows import dirichlet_energies
 
 
 def degrees(affinity: SparseMatrix) -> FloatArray:
@@ -57,24 +56,3 @@ def feature_roughness(affinity: SparseMatrix, X: Matrix, *, centre: bool) -> Flo
     rounding = 16 * X.shape[0] ** 2 * np.finfo(np.float64).eps ** 3
     np.divide(energies, denominator, out=ratio, where=denominator > rounding * squared_norm)
     return ratio.clip(0, 2)
-
-
-def dirichlet_energies(affinity: SparseMatrix, X: Matrix) -> FloatArray:
-    """``fᵀLf = Σ_{i<j} w_ij (f_i − f_j)²`` for each column f of X.
-
-    Summed over the edges: nothing cancels, so that the value is as exact for a column near 10⁶ as
-    for one near zero, and sparse `X` stays sparse. O(nnz(W)·d), or O(nnz(W)·nnz(X)/n) for sparse.
-    """
-    upper = sp.coo_array(sp.triu(affinity, k=1))
-    left, right = upper.coords
-    energies = np.zeros(X.shape[1])
-    for edges in pair_blocks(X, left, right):
-        weight = upper.data[edges]
-        difference = row_differences(X, left[edges], right[edges])
-        if sp.issparse(X):
-            squares = np.repeat(weight, np.diff(difference.indptr)) * difference.data**2
-            energies += np.bincount(difference.indices, squares, minlength=X.shape[1])
-        else:
-            np.square(difference, out=difference)
-            energies += weight @ difference
-    return energies

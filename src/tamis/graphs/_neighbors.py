@@ -167,18 +167,18 @@ def _kd_tree(
     while len(pending):
         n_asked = min(n_asked, n_samples)
         distances, found = tree.query(X[pending], k=n_asked, workers=n_jobs or 1)
-        # The tree breaks ties as it likes: a row is settled once something farther than its last
+        # The tree breaks ties as it likes: a row is complete once something farther than its last
         # neighbour was found (the sample itself takes one place), else it asks for more.
-        settled = distances[:, -1] > distances[:, n_neighbors] * (1 + 1e-9)
-        settled |= n_asked == n_samples
-        rows = np.repeat(np.arange(settled.sum()), n_asked)
-        columns = found[settled].ravel()
-        other = columns != pending[settled][rows]
+        complete = distances[:, -1] > distances[:, n_neighbors] * (1 + 1e-9)
+        complete |= n_asked == n_samples
+        rows = np.repeat(np.arange(complete.sum()), n_asked)
+        columns = found[complete].ravel()
+        other = columns != pending[complete][rows]
         rows, columns = rows[other], columns[other]
-        exact = pair_distances(X, pending[settled][rows], columns)
-        best = first_per_row(rows, columns, exact, ranks, settled.sum(), n_neighbors)
-        indices[pending[settled]], squared[pending[settled]] = best
-        pending = pending[~settled]
+        exact = pair_distances(X, pending[complete][rows], columns)
+        best = first_per_row(rows, columns, exact, ranks, complete.sum(), n_neighbors)
+        indices[pending[complete]], squared[pending[complete]] = best
+        pending = pending[~complete]
         n_asked *= 2
     return indices, squared
 

@@ -51,7 +51,7 @@ def laplacian_eigenvectors(
 
     Notes
     -----
-    O(nnz) a Lanczos step, O(n·n_vectors) memory; a dense solver for small graphs. Where Lanczos
+    O(nnz) per Lanczos step, O(n·n_vectors) memory; a dense solver for small graphs. Where Lanczos
     does not converge (chains and other thin graphs), it works on a sparse factor of the Laplacian.
     """
     affinity = _without_negligible_edges(affinity)
@@ -136,7 +136,7 @@ def _component_indicators(affinity: SparseMatrix, degree: FloatArray) -> SparseM
     """D^½ restricted to each component, as unit columns: a basis of the Laplacian's null space.
 
     The largest component first, equal sizes by the sum of their degrees, so that the order of the
-    samples plays no part; samples without an edge belong to none. Sparse, one number a sample.
+    samples plays no part; samples without an edge belong to none. Sparse, one number per sample.
     """
     _, component = connected_components(affinity, directed=False)
     member = np.flatnonzero(degree > 0)

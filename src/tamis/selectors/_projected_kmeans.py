@@ -14,8 +14,9 @@ from sklearn.utils._param_validation import Interval
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.base import OBJECTIVE, SOLVER, Selector
 from tamis.clustering import kmeans
-from tamis.solvers.centred import Centred
-from tamis.solvers.l21 import Solution, row_norms
+from tamis.solvers.result import SolverResult
+from tamis.solvers.row_norms import row_norms
+from tamis.solvers.table_operator import TableOperator
 
 # Rows of W below this fraction of the largest are outside its support: ten times the smoothing.
 SUPPORT = 1e-4
@@ -46,7 +47,7 @@ class Rounds:
     paths : list of ndarray
         For each round the objective after its clusters and after each step of its projection.
     converged : bool
-    how : str
+    solver : str
         The eigensolver that was used last, and why.
     """
 
@@ -55,14 +56,14 @@ class Rounds:
     problem: Any
     paths: list[FloatArray]
     converged: bool
-    how: str
+    solver: str
 
 
 def clusters_and_projection(
-    X: Centred,
+    X: TableOperator,
     labels: IntArray,
     problem_of: Callable[[IntArray], Any],
-    project: Callable[[Any, FloatArray | None], Solution],
+    project: Callable[[Any, FloatArray | None], SolverResult[FloatArray]],
     *,
     n_clusters: int,
     max_iter: int,
@@ -72,7 +73,7 @@ def clusters_and_projection(
 
     Parameters
     ----------
-    X : Centred
+    X : TableOperator
     labels : ndarray of shape (n_samples,)
         First clusters.
     problem_of : callable
@@ -87,7 +88,7 @@ def clusters_and_projection(
     converged = False
     for _ in range(max_iter):
         solution = project(problem, W)
-        W = solution.coef
+        W = solution.solution
         paths.append(solution.objective)
         fallen = paths[-2][-1] - paths[-1][-1] if len(paths) > 1 else np.inf
         if tol > 0 and abs(fallen) < tol * paths[-1][-1]:
@@ -101,7 +102,7 @@ def clusters_and_projection(
             labels = found
             problem = problem_of(labels)
     converged = (converged and solution.converged) or tol == 0
-    return Rounds(solution.coef, labels, problem, paths, converged, solution.how)
+    return Rounds(solution.solution, labels, problem, paths, converged, solution.solver)
 
 
 class ProjectedKMeans(Selector):
@@ -166,7 +167,7 @@ class ProjectedKMeans(Selector):
         """Set what was learned; the scores are the norms of the rows of W."""
         self.coef_, self.labels_ = np.ascontiguousarray(rounds.W), rounds.labels
         self.ratio_ = rounds.problem.ratio(rounds.W)
-        self.inner_objective_, self.solver_ = rounds.paths, rounds.how
+        self.inner_objective_, self.solver_ = rounds.paths, rounds.solver
         self._set_path(np.array([path[-1] for path in rounds.paths]), rounds.converged)
         scores = row_norms(self.coef_)
         self.n_support_ = int(np.count_nonzero(scores > SUPPORT * scores.max()))

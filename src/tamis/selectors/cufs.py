@@ -11,21 +11,18 @@ from sklearn.utils._param_validation import Interval
 from tamis._typing import FloatArray, Matrix
 from tamis.base import OBJECTIVE, Selector
 from tamis.clustering import kmeans
+from tamis.selectors._atoms import number_of_atoms
+from tamis.solvers.block_coordinate_descent import block_coordinate_descent
 from tamis.solvers.dictionary import (
     dictionary_update,
-    number_of_atoms,
     ridge_codes,
     squared_error,
     within_unit_ball,
 )
-from tamis.solvers.factorization import (
-    ReweightedRegression,
-    ScaledTable,
-    block_coordinate_descent,
-    largest_value,
-    squared_norm,
-)
-from tamis.solvers.l21 import row_norms
+from tamis.solvers.reweighted_regression import ReweightedRegression
+from tamis.solvers.row_norms import row_norms
+from tamis.solvers.table_operator import TableOperator
+from tamis.utils.norms import largest_value, squared_norm
 
 # Steps of the regression in each iteration, and at the end for the order of its small rows.
 REGRESSION_STEPS = 2
@@ -175,7 +172,7 @@ class CUFS(Selector):
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        model = found.model
+        model = found.solution
         model.update_coef(LAST_REGRESSION_STEPS)
         objective = [*found.objective[:-1], model.objective()]
 
@@ -203,7 +200,7 @@ class CoupledModel:
         self.squared_norm = squared_norm(X)
         # P without analysis: the codes of the first atoms alone.
         self.A = ridge_codes(D.T @ D, (X @ D).T, settings.tau).solution
-        self.regression = ReweightedRegression(ScaledTable(X), settings.reg / settings.tau)
+        self.regression = ReweightedRegression(TableOperator(X), settings.reg / settings.tau)
         self.W = self.regression.start(self.A.T)
         self.update_coef()
 
@@ -233,7 +230,7 @@ class CoupledModel:
 
     def update_coef(self, n_steps: int = REGRESSION_STEPS) -> None:
         """W = Pᵀ, by the regression of the codes on the features."""
-        self.W = self.regression.descend(self.A.T, self.W, max_iter=n_steps, tol=1e-8).coef
+        self.W = self.regression.descend(self.A.T, self.W, max_iter=n_steps, tol=1e-8).solution
 
     def objective(self) -> float:
         """The whole objective."""

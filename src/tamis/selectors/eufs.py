@@ -13,20 +13,23 @@ from tamis.base import OBJECTIVE
 from tamis.graphs import Weights, laplacian
 from tamis.selectors._graph import GraphSelector
 from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
-from tamis.solvers.factorization import (
-    FactorObjective,
-    RowLoss,
-    block_coordinate_descent,
-    departure_from_orthogonality,
+from tamis.solvers.block_coordinate_descent import block_coordinate_descent
+from tamis.solvers.l21 import scores_with_order_of_entry
+from tamis.solvers.loadings import (
     loss_smoothing,
-    nonnegative_factor,
     penalised_loadings,
     residual_norms,
     reweighted,
-    roughness,
-    squared_norm,
 )
-from tamis.solvers.l21 import row_norms, scores_with_order_of_entry
+from tamis.solvers.nonnegative_factor import (
+    FactorObjective,
+    RowLoss,
+    departure_from_orthogonality,
+    nonnegative_factor,
+    roughness,
+)
+from tamis.solvers.row_norms import row_norms
+from tamis.utils.norms import squared_norm
 from tamis.utils.rows import squared_row_norms
 
 # Steps of the labels in an iteration, at most: they are found exactly, as the loadings are.
@@ -216,7 +219,7 @@ class EUFS(GraphSelector):
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        model = found.model
+        model = found.solution
         model.update_loadings()
         objective = [*found.objective[:-1], model.objective()]
 

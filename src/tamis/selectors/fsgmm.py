@@ -13,16 +13,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.base import OBJECTIVE, Selector
 from tamis.clustering import kmeans
-from tamis.solvers.mixture import (
-    Fit,
+from tamis.solvers.message_length import (
     MessageLength,
-    Mixture,
-    Standardised,
-    expectations,
-    mixture_of_labels,
+    MixtureResult,
     shorter,
     shortest_message,
 )
+from tamis.solvers.mixture import Mixture, expectations, mixture_of_labels
+from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import varying_columns, weighted_moments
 
 
@@ -209,12 +207,12 @@ class FSGMM(Selector):
         n_samples = X.shape[0]
         self._centre, scatter = weighted_moments(X, np.ones(n_samples))
         self._scale = np.sqrt(scatter / n_samples)
-        fit = self._best_of_starts(Standardised(X, self._centre, self._scale))
-        self._set_mixture(fit.mixture)
+        fit = self._best_of_starts(TableOperator.standardised(X, self._centre, self._scale))
+        self._set_mixture(fit.solution)
         self.labels_ = fit.expectations.responsibilities.argmax(axis=1)
-        self._set_path(fit.message_lengths, fit.converged or self.tol == 0)
+        self._set_path(fit.objective, fit.converged or self.tol == 0)
         return saliency_with_separation(
-            fit.mixture.saliency, separation(fit, self.reg_covar), n_samples
+            fit.solution.saliency, separation(fit, self.reg_covar), n_samples
         )
 
     def _fit_constants(self, n_samples: int) -> None:
@@ -238,17 +236,19 @@ class FSGMM(Selector):
         """The posterior probabilities of the components, (n_samples, n_clusters_)."""
         check_is_fitted(self, "ranking_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        table = Standardised(varying_columns(X, self._constant), self._centre, self._scale)
+        table = TableOperator.standardised(
+            varying_columns(X, self._constant), self._centre, self._scale
+        )
         return expectations(table, self._mixture).responsibilities
 
-    def _best_of_starts(self, table: Standardised) -> Fit:
+    def _best_of_starts(self, table: TableOperator) -> MixtureResult:
         length = MessageLength(table.shape[0], self.reg_covar)
         random_state = check_random_state(self.random_state)
-        best: Fit | None = None
+        best: MixtureResult | None = None
         for start in range(self.n_init):
             # The first start is a good one, the others are diverse.
             clusters = kmeans(
-                table.scaled,
+                table.stored,
                 self.n_clusters,
                 n_init=1 if start else 10,
                 random_state=random_state,
@@ -276,7 +276,7 @@ class FSGMM(Selector):
         self.common_variances_ = self._scale**2 * mixture.common_variances
 
 
-def separation(fit: Fit, variance_floor: float) -> FloatArray:
+def separation(fit: MixtureResult, variance_floor: float) -> FloatArray:
     """Log-likelihood per sample that a feature gains by one Gaussian per component.
 
     Given the responsibilities; never negative.

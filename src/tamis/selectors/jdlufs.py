@@ -12,28 +12,28 @@ from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE
 from tamis.clustering import kmeans
 from tamis.graphs import Weights, laplacian
+from tamis.selectors._atoms import number_of_atoms
 from tamis.selectors._graph import GraphSelector
 from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
-from tamis.solvers.centred import Centred
+from tamis.solvers.block_coordinate_descent import block_coordinate_descent
 from tamis.solvers.dictionary import (
     dictionary_update,
-    number_of_atoms,
     ridge_codes,
     sparse_codes,
     squared_error,
     within_unit_ball,
 )
-from tamis.solvers.factorization import (
+from tamis.solvers.nonnegative_factor import (
     FactorObjective,
-    ReweightedRegression,
-    block_coordinate_descent,
     departure_from_orthogonality,
     nonnegative_factor,
     roughness,
-    squared_norm,
 )
-from tamis.solvers.l21 import row_norms
+from tamis.solvers.reweighted_regression import ReweightedRegression
+from tamis.solvers.row_norms import row_norms
+from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import extent
+from tamis.utils.norms import squared_norm
 
 # Steps of each block in an iteration: enough for the blocks to keep pace with each other. Those of
 # the labels are a limit: they end where rounding begins.
@@ -276,7 +276,7 @@ class JDLUFS(GraphSelector):
         model.start(within_unit_ball(start.centres.T))
 
         found = block_coordinate_descent(model, max_iter=self.max_iter, tol=self.tol)
-        model = found.model
+        model = found.solution
         model.update_coef(LAST_REGRESSION_STEPS)
         objective = [*found.objective[:-1], model.objective()]
 
@@ -306,7 +306,7 @@ class JointModel:
     def __init__(self, settings: JDLUFS, X: Matrix, L: SparseMatrix, labels: IntArray) -> None:
         self.settings, self.X, self.L = settings, X, L
         self.squared_norm = squared_norm(X)
-        self.centred = Centred(X)
+        self.centred = TableOperator.centred(X)
         self.regression = ReweightedRegression(self.centred, settings.delta / settings.alpha)
         self.U = labels_as_factor(labels, settings.n_clusters)
 
@@ -367,7 +367,7 @@ class JointModel:
     def update_coef(self, n_steps: int = REGRESSION_STEPS) -> None:
         """Line 7: W."""
         found = self.regression.descend(self._centred_labels(), self.W, max_iter=n_steps, tol=1e-8)
-        self.W = found.coef
+        self.W = found.solution
 
     def intercept(self) -> FloatArray:
         """b, which makes the mean of ``XW + 1bᵀ`` that of U."""

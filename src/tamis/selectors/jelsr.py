@@ -12,9 +12,9 @@ from tamis._typing import FloatArray, Matrix
 from tamis.base import OBJECTIVE, SOLVER
 from tamis.graphs import nearest_neighbors
 from tamis.selectors._graph import NeighborSelector, local_laplacian
-from tamis.solvers.centred import Centred
-from tamis.solvers.eigen import EmbeddingMatrix
-from tamis.solvers.l21 import row_norms, smoothed_norms
+from tamis.solvers.embedding_matrix import EmbeddingMatrix
+from tamis.solvers.row_norms import row_norms, smoothed_norms
+from tamis.solvers.table_operator import TableOperator
 
 # The row norms are smoothed at this fraction of the largest row of the first W.
 SMOOTHING = 1e-8
@@ -161,17 +161,17 @@ class JELSR(NeighborSelector):
     def _fit(self, X: Matrix) -> FloatArray:
         """Table 1 of the paper: embedding and regression in turn."""
         L = local_laplacian(X, self._affinity_or(nearest_neighbors, X), self.lle_reg)
-        centred = Centred(X)
+        centred = TableOperator.centred(X)
         scale = self._scale(centred)
-        T = EmbeddingMatrix(centred, L, self.beta)
+        T = EmbeddingMatrix(centred, L, self.beta, remedy="use MRSF, or fewer samples")
         U = np.full(X.shape[1], scale)
         Y = None
         smoothing = 0.0
         objective: list[float] = []
         converged = self.tol == 0
         for _ in range(self.max_iter):
-            pairs, W = T.smallest(1 / (self.alpha * U), self.n_components, start=Y)
-            Y = pairs.vectors
+            pairs = T.smallest(1 / (self.alpha * U), self.n_components, start=Y)
+            Y, W = pairs.solution, pairs.coef
             if smoothing == 0:
                 smoothing = max(SMOOTHING * row_norms(W).max(), np.finfo(float).tiny ** 0.5) ** 2
             norms = smoothed_norms(W, smoothing)
@@ -184,9 +184,9 @@ class JELSR(NeighborSelector):
                 converged = True
                 break
         self.coef_, self.embedding_ = W, Y
-        self.solver_ = f"{pairs.method}: {pairs.reason}"
+        self.solver_ = pairs.solver
         self._set_path(np.array(objective), converged)
-        dearest = 2 * row_norms(centred.transposed_times(pairs.vectors)).max()
+        dearest = 2 * row_norms(centred.transposed_times(pairs.solution)).max()
         if self.alpha > dearest:
             self._warn(
                 f"finds no feature worth alpha={self.alpha:g}, so that W is zero and the "
@@ -196,7 +196,7 @@ class JELSR(NeighborSelector):
             )
         return row_norms(W)
 
-    def _scale(self, X: Centred) -> float:
+    def _scale(self, X: TableOperator) -> float:
         """Root mean square of the columns: the unit of U, which is that of X.
 
         Refuses a penalty that rounding would swallow beside it.

@@ -12,15 +12,15 @@ from tamis.selectors._projected_kmeans import (
     first_clusters,
     least_objective,
 )
-from tamis.solvers.centred import Centred
 from tamis.solvers.indefinite import IndefiniteGram
-from tamis.solvers.l21 import Solution
 from tamis.solvers.ratio_trace import (
     RatioTrace,
     first_discriminants,
     ratio_trace_l21,
     scatter_root,
 )
+from tamis.solvers.result import SolverResult
+from tamis.solvers.table_operator import TableOperator
 
 
 class LDAKM(ProjectedKMeans):
@@ -151,8 +151,8 @@ class LDAKM(ProjectedKMeans):
 
     def _fit(self, X: Matrix) -> FloatArray:
         """Discriminant analysis and K-means in turn, from each of the first clusters."""
-        gram = IndefiniteGram(Centred(X, norm=np.sqrt(X.shape[1])))
-        root = scatter_root(gram.X, self.ridge)
+        gram = IndefiniteGram(TableOperator.centred(X, norm=np.sqrt(X.shape[1])))
+        root = scatter_root(gram.X, self.ridge, remedy="use TRACK, or fewer samples")
         n_columns = self._n_columns(*X.shape)
 
         def ratio_trace(labels: IntArray) -> RatioTrace:
@@ -160,7 +160,7 @@ class LDAKM(ProjectedKMeans):
             B = between_root(gram.X, labels)
             return RatioTrace(gram, root, B, self.gamma, self.ridge)
 
-        def project(problem: RatioTrace, W: FloatArray | None) -> Solution:
+        def project(problem: RatioTrace, W: FloatArray | None) -> SolverResult[FloatArray]:
             """W for given clusters: penalised discriminant analysis."""
             if W is None:
                 W = first_discriminants(problem, n_columns)

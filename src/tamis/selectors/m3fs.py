@@ -17,13 +17,21 @@ from tamis.clustering import (
     balance_limit,
     decided_labels,
     manifold_laplacian,
+    margin_failure,
+    margin_shortage,
     margin_starts,
     n_functions,
 )
 from tamis.graphs import neighbor_graph
 from tamis.selectors._graph import NeighborSelector
-from tamis.solvers.margin import MarginSolution, Order, margin_clusters, scale_factors
-from tamis.solvers.margin_hessian import Curvature, NoHessian, Samples, manifold_curvature
+from tamis.solvers.margin import MarginResult, Order, margin_clusters
+from tamis.solvers.margin_hessian import (
+    Hessian,
+    NoHessian,
+    manifold_hessian,
+)
+from tamis.solvers.margin_problem import scale_factors
+from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import variances
 
 # Scale factors below this are zero but for the precision of the solver.
@@ -236,7 +244,7 @@ class M3FS(NeighborSelector):
         if self.n_clusters == 1:
             return self._keep_one_cluster(X, n_selected)
         self._warn_of_scales(X)
-        samples = Samples(X, centre=self.n_clusters == 2)
+        samples = TableOperator.centred(X) if self.n_clusters == 2 else TableOperator(X)
         found = margin_clusters(
             samples,
             self._starts(X),
@@ -245,7 +253,7 @@ class M3FS(NeighborSelector):
             n_selected=n_selected,
             limit=balance_limit(self.balance, self.n_clusters),
             epsilon=self.epsilon,
-            curvature=self._curvature(X, samples, n_blocks),
+            hessian=self._hessian(X, samples, n_blocks),
             order=self.order,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -254,9 +262,9 @@ class M3FS(NeighborSelector):
         self.intercept_ = found.b - samples.origin @ self.coef_
         self.labels_ = decided_labels(self._decision(X))
         self.n_cuts_ = found.n_cuts
-        failure = found.failure(self.max_iter)
+        failure = margin_failure(found, self.max_iter)
         self._set_path(found.objective, failure is None, failure)
-        shortage = found.shortage(self.n_clusters)
+        shortage = margin_shortage(found, self.n_clusters)
         if shortage is not None:
             self._warn(shortage)
         return _scores(self.sigma_, self.coef_, found.prices, n_selected)
@@ -293,7 +301,7 @@ class M3FS(NeighborSelector):
             )
         return [labels.astype(np.intp)]
 
-    def _curvature(self, X: Matrix, samples: Samples, n_blocks: int) -> Curvature:
+    def _hessian(self, X: Matrix, samples: TableOperator, n_blocks: int) -> Hessian:
         """The manifold term: λ fᵀLf as a quadratic form of the coefficients."""
         graph = self.graph if self.affinity is None else self._affinity_or(neighbor_graph, X)
         if self.lam == 0:
@@ -306,7 +314,13 @@ class M3FS(NeighborSelector):
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
         )
-        return manifold_curvature(samples, laplacian, self.lam, n_blocks)
+        return manifold_hessian(
+            samples,
+            laplacian,
+            self.lam,
+            n_blocks,
+            remedy="set lam=0, or fit on fewer features or samples",
+        )
 
     def _warn_of_scales(self, X: Matrix) -> None:
         spread = np.sqrt(variances(X))
@@ -319,10 +333,10 @@ class M3FS(NeighborSelector):
             )
 
 
-def _scales_and_weights(found: MarginSolution, n_selected: int) -> tuple[FloatArray, FloatArray]:
+def _scales_and_weights(found: MarginResult, n_selected: int) -> tuple[FloatArray, FloatArray]:
     """σ and v, with zeros where the solver leaves traces."""
-    sigma = scale_factors(np.linalg.norm(found.V, axis=1), n_selected)
-    V = np.where(sigma[:, None] < SUPPORT, 0, found.V)
+    sigma = scale_factors(np.linalg.norm(found.solution, axis=1), n_selected)
+    V = np.where(sigma[:, None] < SUPPORT, 0, found.solution)
     return scale_factors(np.linalg.norm(V, axis=1), n_selected), V
 
 

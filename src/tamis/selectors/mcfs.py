@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from tamis._typing import BoolArray, FloatArray, Matrix
 from tamis.graphs import Weights, spectral_embedding
 from tamis.selectors._graph import GraphSelector
-from tamis.solvers.centred import Centred, centred_unit_columns
-from tamis.solvers.lars import GramColumns, least_angle_regression, scores_along_paths
+from tamis.solvers.active_features import GramColumns
+from tamis.solvers.lars import least_angle_regression, scores_along_paths
+from tamis.solvers.table_operator import TableOperator
+from tamis.utils.columns import centred_unit_columns
 
 # Features that enter each regression, at most, unless more are asked for.
 MOST_STEPS = 200
@@ -131,7 +133,7 @@ class MCFS(GraphSelector):
     def _fit(self, X: Matrix) -> FloatArray:
         _, Y = spectral_embedding(self._sample_graph(X), self.n_clusters)
         self.embedding_ = centred_unit_columns(Y)
-        centred = Centred(X)
+        centred = TableOperator.centred(X)
         gram = GramColumns(centred)
         self._correlation = centred.transposed_times(self.embedding_)
         self._n_fixed = self.n_nonzero_coefs
@@ -147,7 +149,7 @@ class MCFS(GraphSelector):
         """Scores of the features by the paths of all regressions, where `_n_steps` have entered."""
         self._n_read = self._n_steps()
         paths = [path.after(self._n_read) for path in self._paths]
-        self.coef_ = np.hstack([path.coef for path in paths])
+        self.coef_ = np.hstack([path.solution for path in paths])
         largest = np.abs(self.coef_).max(axis=1)
         return scores_along_paths(largest, paths, self._correlation)
 

@@ -12,9 +12,11 @@ from tamis._typing import FloatArray, Matrix
 from tamis.base import OBJECTIVE
 from tamis.graphs import Weights, spectral_embedding
 from tamis.selectors._graph import GraphSelector
-from tamis.solvers.centred import Centred, centred_unit_columns
-from tamis.solvers.l21 import alpha_max, l21_regression, row_norms
+from tamis.solvers.l21 import alpha_max, l21_regression
 from tamis.solvers.lars import NEWS, least_angle_regression, scores_along_paths
+from tamis.solvers.row_norms import row_norms
+from tamis.solvers.table_operator import TableOperator
+from tamis.utils.columns import centred_unit_columns
 
 # Features that are ranked by the path beyond the support, at most.
 PATH_LENGTH = 300
@@ -168,12 +170,12 @@ class MRSF(GraphSelector):
     def _fit(self, X: Matrix) -> FloatArray:
         _, Y = spectral_embedding(self._sample_graph(X), self._n_vectors(*X.shape))
         self.embedding_ = centred_unit_columns(Y)
-        centred = Centred(X)
+        centred = TableOperator.centred(X)
         self.penalty_ = self.alpha * alpha_max(centred, self.embedding_)
         solution = l21_regression(
             centred, self.embedding_, self.penalty_, tol=self.tol, max_iter=self.max_iter
         )
-        self.coef_, self.optimality_ = solution.coef, solution.optimality
+        self.coef_, self.optimality_ = solution.solution, solution.optimality
         self._set_path(solution.objective, solution.converged)
         self.n_support_ = int(np.count_nonzero(self.coef_.any(axis=1)))
         correlation = centred.transposed_times(self.embedding_)

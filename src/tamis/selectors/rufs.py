@@ -13,22 +13,24 @@ from tamis.base import OBJECTIVE
 from tamis.graphs import Neighbors, nearest_neighbors, neighbor_graph
 from tamis.selectors._graph import NeighborSelector, local_laplacian
 from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
-from tamis.solvers.factorization import (
-    FactorObjective,
-    ReweightedRegression,
-    RowLoss,
-    ScaledTable,
-    block_coordinate_descent,
-    departure_from_orthogonality,
-    largest_value,
+from tamis.solvers.block_coordinate_descent import block_coordinate_descent
+from tamis.solvers.loadings import (
     loss_smoothing,
-    nonnegative_factor,
     nonnegative_loadings,
     residual_norms,
     reweighted,
+)
+from tamis.solvers.nonnegative_factor import (
+    FactorObjective,
+    RowLoss,
+    departure_from_orthogonality,
+    nonnegative_factor,
     roughness,
 )
-from tamis.solvers.l21 import row_norms
+from tamis.solvers.reweighted_regression import ReweightedRegression
+from tamis.solvers.row_norms import row_norms
+from tamis.solvers.table_operator import TableOperator
+from tamis.utils.norms import largest_value
 from tamis.utils.rows import squared_row_norms
 
 # Steps of each block in an iteration: enough for the blocks to keep pace with each other. Those of
@@ -221,7 +223,7 @@ class RUFS(NeighborSelector):
         found = block_coordinate_descent(
             RobustModel(self, X, self.nu * L, labels), max_iter=self.max_iter, tol=self.tol
         )
-        model = found.model
+        model = found.solution
         for _ in range(LAST_REGRESSIONS):
             model.update_coef()
         objective = [*found.objective[:-1], model.objective()]
@@ -310,12 +312,12 @@ class RobustModel:
         scale = np.sqrt(self.settings.alpha * self._label_loss()[1])
         target = scale[:, None] * self.G
         regression = ReweightedRegression(
-            ScaledTable(self.X, scale), self.settings.beta, self.row_smoothing
+            TableOperator(self.X, row_scale=scale), self.settings.beta, self.row_smoothing
         )
         if self.row_smoothing is None:
             self.W = regression.start(target)
             self.row_smoothing = regression.smoothing
-        self.W = regression.descend(target, self.W, max_iter=REGRESSION_STEPS, tol=1e-8).coef
+        self.W = regression.descend(target, self.W, max_iter=REGRESSION_STEPS, tol=1e-8).solution
         self.penalised = regression.penalised
 
     def objective(self) -> float:

@@ -16,9 +16,9 @@ from tamis.selectors._projected_kmeans import (
     first_clusters,
     least_objective,
 )
-from tamis.solvers.centred import Centred
 from tamis.solvers.indefinite import IndefiniteGram
-from tamis.solvers.l21 import Solution
+from tamis.solvers.result import SolverResult
+from tamis.solvers.table_operator import TableOperator
 from tamis.solvers.trace_ratio import TraceRatio, first_directions, trace_ratio_l21
 
 
@@ -173,7 +173,7 @@ class TRACK(ProjectedKMeans):
 
     def _fit(self, X: Matrix) -> FloatArray:
         """Algorithm 1 of the paper, from each of the first clusters."""
-        gram = IndefiniteGram(Centred(X, norm=1.0))
+        gram = IndefiniteGram(TableOperator.centred(X, norm=1.0))
         ridge = self.ridge / X.shape[1]  # the mean scatter of a feature is 1/d
         n_columns = self._n_columns(*X.shape)
 
@@ -181,7 +181,7 @@ class TRACK(ProjectedKMeans):
             """The ratio of the scatters within these clusters and in total, and the penalty."""
             return TraceRatio(gram, between_root(gram.X, labels), self.gamma, ridge)
 
-        def project(problem: TraceRatio, W: FloatArray | None) -> Solution:
+        def project(problem: TraceRatio, W: FloatArray | None) -> SolverResult[FloatArray]:
             """W for given clusters: equation 20, again and again."""
             if W is None:
                 W = first_directions(problem, n_columns)

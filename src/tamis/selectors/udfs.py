@@ -13,8 +13,9 @@ from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE, SOLVER
 from tamis.graphs import local_gram, local_sets, nearest_neighbors, neighborhood_blocks
 from tamis.selectors._graph import NeighborSelector
-from tamis.solvers.eigen import WeightedGram
-from tamis.solvers.l21 import orthonormal_l21, row_norms
+from tamis.solvers.l21 import orthonormal_l21
+from tamis.solvers.row_norms import row_norms
+from tamis.solvers.weighted_gram import WeightedGram
 
 # Rows of W below this are outside its support: far above the smoothing, far below any row that
 # carries a share of an orthonormal column.
@@ -161,7 +162,7 @@ class UDFS(NeighborSelector):
         solution = orthonormal_l21(
             M, self.gamma, self._n_columns(*X.shape), max_iter=self.max_iter, tol=self.tol
         )
-        self.coef_, self.solver_ = np.ascontiguousarray(solution.coef), solution.how
+        self.coef_, self.solver_ = np.ascontiguousarray(solution.solution), solution.solver
         self._set_path(solution.objective, solution.converged or self.tol == 0)
         scores = row_norms(self.coef_)
         self.n_support_ = int(np.count_nonzero(scores > SUPPORT))

@@ -1,6 +1,6 @@
 """Dictionary learning, one block at a time: atoms within the unit ball, sparse or ridge codes.
 
-A table Y (one sample a column) is rebuilt as ``DA`` from atoms D and codes A. Both halves of the
+A table Y (one sample per column) is rebuilt as ``DA`` from atoms D and codes A. Both halves of the
 problem need small products only, never Y itself:
 
 - the atoms need ``AAᵀ`` and ``YAᵀ``: :func:`dictionary_update`;
@@ -9,59 +9,16 @@ problem need small products only, never Y itself:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 import scipy.linalg
 
-from tamis._typing import FloatArray
+from tamis._typing import FloatArray, IntArray
+from tamis.solvers.dense import cholesky
+from tamis.solvers.result import SolverResult
 from tamis.utils.blocks import row_blocks
 
-# ADMM multiplies its step by this after each iteration, until it has grown tenfold: growing
-# on, it would freeze the atoms wherever they are.
-ADMM_GROWTH = 1.2
-ADMM_MOST_GROWTH = 10.0
 # Numbers in a block of codes: a few such blocks fit the cache of a core.
 CACHED_CODES = 2**15
-# A dictionary has at most this many atoms, unless more are asked for.
-MOST_ATOMS = 200
-
-
-@dataclass(frozen=True)
-class Block:
-    """The solution of one block of a dictionary problem.
-
-    Attributes
-    ----------
-    solution : ndarray
-        Atoms of shape (n_rows, n_atoms), or codes of shape (n_atoms, n_samples).
-    objective : ndarray
-        The block's objective at the start and after each step, less the constant ``‖Y‖²``; it
-        never rises.
-    converged : bool
-    optimality : float
-        How far one more exact (block) step would move the solution; 0 is optimal.
-    how : str
-        The algorithm that was used.
-    """
-
-    solution: FloatArray
-    objective: FloatArray
-    converged: bool
-    optimality: float
-    how: str
-
-
-def number_of_atoms(wanted: int | None, n_samples: int, fewest: int) -> int:
-    """The size of a dictionary: as wanted, or a fifth of the samples, within limits."""
-    if wanted is None:
-        return min(max(min(n_samples // 5, MOST_ATOMS), fewest), n_samples)
-    if wanted > n_samples:
-        raise ValueError(
-            f"n_atoms={wanted} is too large for n_samples={n_samples}; use at most {n_samples}."
-        )
-    return wanted
 
 
 def squared_error(squared_norm: float, D: FloatArray, A_gram: FloatArray, YA: FloatArray) -> float:
@@ -79,15 +36,12 @@ def dictionary_update(
     YA: FloatArray,
     start: FloatArray,
     *,
-    algorithm: Literal["blocks", "admm"] = "blocks",
     max_iter: int = 10,
     tol: float = 1e-6,
-) -> Block:
+) -> SolverResult[FloatArray]:
     """Minimise ``‖Y − DA‖²`` over D whose columns have at most unit length.
 
-    "blocks" minimises over one atom after the other, exactly. "admm" solves for all atoms at once
-    and projects them, ``D = (YAᵀ + μ(H − S))(AAᵀ + μI)⁻¹``, with H the projection of ``D + S`` and
-    ``S += D − H``. Its iterates do not descend: what is returned, and recorded, is the best H.
+    Sweeps over the atoms, of which each is minimised over exactly.
 
     Parameters
     ----------
@@ -97,31 +51,57 @@ def dictionary_update(
         ``YAᵀ``.
     start : ndarray of shape (n_rows, n_atoms)
         Atoms within the unit ball. An atom that no code uses stays as it is.
-    algorithm : {"blocks", "admm"}, default="blocks"
     max_iter : int, default=10
-        Sweeps over the atoms, or steps of ADMM.
+        Sweeps over the atoms.
     tol : float, default=1e-6
         Stop when no atom moves further than this.
 
+    Returns
+    -------
+    SolverResult
+        Atoms of shape (n_rows, n_atoms), with the objective at the start and after each sweep, less
+        the constant ``‖Y‖²``; it never rises. The optimality is how far the exact minimum over one
+        atom is from the atom, at most.
+
     Notes
     -----
-    O(n_rows·n_atoms²) a sweep or step, O(n_rows·n_atoms) memory.
+    O(n_rows·n_atoms²) per sweep, O(n_rows·n_atoms) memory.
     """
-    step = _BlockSteps(A_gram, YA, start) if algorithm == "blocks" else _Admm(A_gram, YA, start)
+    used = np.flatnonzero(np.diag(A_gram) > 0)
+    targets = np.ascontiguousarray(YA.T)
+    atoms = np.array(start.T, order="C")  # one atom per row: contiguous
     best = start
     objective = [_dictionary_objective(start, A_gram, YA)]
     converged = False
     for _ in range(max_iter):
-        D, moved = step()
+        moved = _sweep(atoms, A_gram, targets, used)
+        D = atoms.T.copy()
         value = _dictionary_objective(D, A_gram, YA)
         if value <= objective[-1]:
             best = D
         objective.append(min(value, objective[-1]))
-        if moved <= tol:
-            converged = True
+        converged = moved <= tol
+        if converged:
             break
-    optimality = _distance_from_optimum(best, A_gram, YA)
-    return Block(best, np.array(objective), converged, optimality, step.name)
+    return SolverResult(
+        solution=best,
+        objective=np.array(objective),
+        optimality=_distance_from_optimum(best, A_gram, YA),
+        converged=converged,
+        solver="block coordinate descent over the atoms",
+    )
+
+
+def _sweep(atoms: FloatArray, gram: FloatArray, targets: FloatArray, used: IntArray) -> float:
+    """Minimise over one atom, a row of `atoms`, after the other: the longest move."""
+    moved = 0.0
+    for k in used:
+        pull = (targets[k] - gram[k] @ atoms) / gram[k, k]
+        atom = atoms[k] + pull
+        atom /= max(1.0, float(np.linalg.norm(atom)))
+        moved = max(moved, float(np.linalg.norm(atom - atoms[k])))
+        atoms[k] = atom
+    return moved
 
 
 def _dictionary_objective(D: FloatArray, A_gram: FloatArray, YA: FloatArray) -> float:
@@ -139,52 +119,6 @@ def _distance_from_optimum(D: FloatArray, A_gram: FloatArray, YA: FloatArray) ->
     return float(np.linalg.norm(moves, axis=0).max(initial=0))
 
 
-class _BlockSteps:
-    """Sweeps of exact minimisation over one atom after the other."""
-
-    name = "block coordinate descent over the atoms"
-
-    def __init__(self, A_gram: FloatArray, YA: FloatArray, start: FloatArray) -> None:
-        self.gram = A_gram
-        self.used = np.flatnonzero(np.diag(A_gram) > 0)
-        self.targets = np.ascontiguousarray(YA.T)
-        self.atoms = np.array(start.T, order="C")  # an atom a row: contiguous
-
-    def __call__(self) -> tuple[FloatArray, float]:
-        moved = 0.0
-        for k in self.used:
-            pull = (self.targets[k] - self.gram[k] @ self.atoms) / self.gram[k, k]
-            atom = self.atoms[k] + pull
-            atom /= max(1.0, float(np.linalg.norm(atom)))
-            moved = max(moved, float(np.linalg.norm(atom - self.atoms[k])))
-            self.atoms[k] = atom
-        return self.atoms.T.copy(), moved
-
-
-class _Admm:
-    """Steps of the alternating direction method of multipliers, as the poster has it."""
-
-    name = "alternating direction method of multipliers"
-
-    def __init__(self, A_gram: FloatArray, YA: FloatArray, start: FloatArray) -> None:
-        self.YA = YA
-        self.values, self.vectors = scipy.linalg.eigh(A_gram)
-        self.mu = max(float(self.values.clip(min=0).mean()), np.finfo(float).tiny)
-        self.largest_mu = ADMM_MOST_GROWTH * self.mu
-        self.H, self.S = start, np.zeros_like(start)
-
-    def __call__(self) -> tuple[FloatArray, float]:
-        target = self.YA + self.mu * (self.H - self.S)
-        D = (target @ self.vectors / (self.values + self.mu)) @ self.vectors.T
-        previous, self.H = self.H, within_unit_ball(D + self.S)
-        self.S = self.S + D - self.H
-        if self.mu < self.largest_mu:
-            self.mu *= ADMM_GROWTH
-            self.S = self.S / ADMM_GROWTH
-        moves = np.linalg.norm(self.H - previous, axis=0) + np.linalg.norm(D - self.H, axis=0)
-        return self.H, float(moves.max())
-
-
 def sparse_codes(
     gram: FloatArray,
     correlation: FloatArray,
@@ -193,7 +127,7 @@ def sparse_codes(
     *,
     max_iter: int = 100,
     tol: float = 1e-6,
-) -> Block:
+) -> SolverResult[FloatArray]:
     """Minimise ``‖Y − DA‖² + penalty·‖A‖1`` over A, from a start.
 
     FISTA. Where momentum would raise the objective the step is taken anew without it, which never
@@ -211,16 +145,28 @@ def sparse_codes(
     tol : float, default=1e-6
         Stop when no code moves further than this fraction of the largest.
 
+    Returns
+    -------
+    SolverResult
+        Codes of shape (n_atoms, n_samples), with the objective at the start and after each step,
+        less the constant ``‖Y‖²``; it never rises. The optimality is how far one more step would
+        move a code, as a fraction of the largest.
+
     Notes
     -----
-    O(n_atoms²·n_samples) a step, O(n_atoms·n_samples) memory.
+    O(n_atoms²·n_samples) per step, O(n_atoms·n_samples) memory.
     """
     size = len(gram)
     largest = float(scipy.linalg.eigh(gram, eigvals_only=True, subset_by_index=(size - 1,) * 2)[0])
-    how = "FISTA with a monotone safeguard"
     objective = [_codes_objective(start, gram, correlation, penalty)]
     if largest <= 0:  # no atom at all: nothing can be coded
-        return Block(np.zeros_like(start), np.array([objective[0], 0.0]), True, 0.0, how)
+        return SolverResult(
+            solution=np.zeros_like(start),
+            objective=np.array([objective[0], 0.0]),
+            optimality=0.0,
+            converged=True,
+            solver="none: there is no atom",
+        )
 
     steps = _ThresholdedSteps(gram, correlation, penalty, start, largest)
     inertia, momentum = 1.0, 0.0
@@ -241,12 +187,17 @@ def sparse_codes(
             converged = True
             break
     scale = max(float(np.abs(steps.A).max()), np.finfo(float).tiny)
-    optimality = steps.distance_from_fixed_point() / scale
-    return Block(steps.A.T, np.array(objective), converged, optimality, how)
+    return SolverResult(
+        solution=steps.A.T,
+        objective=np.array(objective),
+        optimality=steps.distance_from_fixed_point() / scale,
+        converged=converged,
+        solver="FISTA with a monotone safeguard",
+    )
 
 
 class _ThresholdedSteps:
-    """Proximal gradient steps of the codes, in place, with a sample a row.
+    """Proximal gradient steps of the codes, in place, with one sample per row.
 
     Samples are independent but for the decision to accept: a step goes through them in blocks that
     stay in the cache. The codes A are kept with ``A(I − rate·DᵀD)``, which is what a step is made
@@ -321,7 +272,9 @@ def _codes_objective(
     return float(np.vdot(A, gram @ A - 2 * correlation) + penalty * np.abs(A).sum())
 
 
-def ridge_codes(gram: FloatArray, correlation: FloatArray, penalty: float) -> Block:
+def ridge_codes(
+    gram: FloatArray, correlation: FloatArray, penalty: float
+) -> SolverResult[FloatArray]:
     """Minimise ``‖Y − DA‖² + penalty·‖A‖²``: ``A = (DᵀD + penalty·I)⁻¹DᵀY``, in closed form.
 
     Parameters
@@ -333,13 +286,25 @@ def ridge_codes(gram: FloatArray, correlation: FloatArray, penalty: float) -> Bl
     penalty : float
         Positive.
 
+    Returns
+    -------
+    SolverResult
+        Codes of shape (n_atoms, n_samples), with the objective less the constant ``‖Y‖²``. The
+        optimality is the largest entry of the residual of the system, relative.
+
     Notes
     -----
     O(n_atoms³ + n_atoms²·n_samples).
     """
     system = gram + penalty * np.eye(len(gram))
-    A = scipy.linalg.cho_solve(scipy.linalg.cho_factor(system), correlation)
+    A = cholesky(system).solve(correlation)
     value = -float(np.einsum("ij,ij->", A, correlation))  # since system·A = correlation
     misfit = np.abs(system @ A - correlation).max(initial=0)
     scale = max(np.abs(correlation).max(initial=0), np.finfo(float).tiny)
-    return Block(A, np.array([value]), True, float(misfit / scale), "closed form")
+    return SolverResult(
+        solution=A,
+        objective=np.array([value]),
+        optimality=float(misfit / scale),
+        converged=True,
+        solver="closed form",
+    )

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from scipy.linalg.blas import dsyrk
 
-from tamis._typing import FloatArray
-from tamis.solvers.centred import Centred
-from tamis.solvers.dense import cho_factor
-from tamis.solvers.eigen import (
-    DENSE_MAX,
-    SIDE_MAX,
-    Eigenpairs,
-    Operator,
-    conjugate_gradients,
-    dense_eigenpairs,
-    largest_of_inverse,
+from tamis._typing import FloatArray, Operator
+from tamis.solvers.conjugate_gradients import inverse_by_conjugate_gradients
+from tamis.solvers.dense import (
+    cholesky,
+    cholesky_of_identity_plus,
+    eigenpairs_in_range,
+    scale_rows,
 )
+from tamis.solvers.eigen import DENSE_MAX, SIDE_MAX, Eigenpairs, largest_of_inverse
+from tamis.solvers.table_operator import TableOperator
 
 # Sine of the angle to the true eigenvectors at which a refined subspace is accepted. Objectives
 # err by its square.
@@ -45,7 +41,8 @@ class IndefiniteGram:
 
     Parameters
     ----------
-    X : Centred
+    X : TableOperator
+        Centred.
 
     Attributes
     ----------
@@ -54,7 +51,7 @@ class IndefiniteGram:
         The diagonal of XᵀX.
     """
 
-    def __init__(self, X: Centred) -> None:
+    def __init__(self, X: TableOperator) -> None:
         self.X = X
         self.diagonal = X.squared_column_norms()
         n_samples, self.size = X.shape
@@ -116,12 +113,12 @@ class IndefiniteGram:
                 shift = max(shift, -diagonal.min() / 2)  # the diagonal alone is inverted first
             solve = self.inverse(diagonal + shift, weight, U)
             if solve is not None:
-                method = f"subspace iteration on the inverse by {inverse}"
-                found = _refined(solve, start, self._guards, method, self._reason)
+                solver = f"subspace iteration on the inverse by {inverse}: {self._reason}"
+                found = _refined(solve, start, self._guards, solver)
                 if found is not None:
                     pairs, self._guards = found
                     self._misses = 0
-                    return replace(pairs, values=pairs.values - shift)
+                    return pairs.less(shift)
             self._guards = None
             # Without a gap the next attempts are likely to be in vain, too.
             self._misses += 1
@@ -138,11 +135,10 @@ class IndefiniteGram:
             self.size,
             n_pairs,
             start,
-            f"Lanczos on the inverse by {inverse}",
-            self._reason,
+            f"Lanczos on the inverse by {inverse}: {self._reason}",
             affordable=self.size <= SIDE_MAX,
         )
-        return replace(pairs, values=pairs.values - shift)
+        return pairs.less(shift)
 
     def inverse(self, diagonal: FloatArray, weight: float, U: FloatArray) -> Operator | None:
         """Applies the inverse of ``diag(diagonal) + weight·XᵀX − UUᵀ``.
@@ -161,15 +157,10 @@ class IndefiniteGram:
         solved = positive(U)
         inner = np.eye(U.shape[1]) - U.T @ solved
         try:
-            factor = cho_factor((inner + inner.T) / 2, check_finite=False)
+            factor = cholesky((inner + inner.T) / 2)
         except np.linalg.LinAlgError:
             return None
-
-        def solve(V: FloatArray) -> FloatArray:
-            inside = scipy.linalg.cho_solve(factor, solved.T @ V, check_finite=False)
-            return positive(V) + solved @ inside
-
-        return solve
+        return lambda V: positive(V) + solved @ factor.solve(solved.T @ V)
 
     def _apply(
         self, diagonal: FloatArray, weight: float, U: FloatArray, V: FloatArray
@@ -190,28 +181,25 @@ class IndefiniteGram:
     def _smallest_of_dense(
         self, diagonal: FloatArray, weight: float, U: FloatArray, n_pairs: int
     ) -> Eigenpairs:
-        values, vectors = dense_eigenpairs(self._formed(diagonal, weight, U), (0, n_pairs - 1))
+        values, vectors = eigenpairs_in_range(self._formed(diagonal, weight, U), (0, n_pairs - 1))
         remainder = self._apply(diagonal, weight, U, vectors) - vectors * values
         scale = diagonal.max() + weight * self.diagonal.max()
         misfit = np.linalg.norm(remainder, axis=0).max() / scale
-        return Eigenpairs(values, vectors, "dense", self._reason, float(misfit))
+        return Eigenpairs.found(values, vectors, misfit, f"dense: {self._reason}")
 
     def _inverse_without_downdate(self, diagonal: FloatArray, weight: float) -> Operator:
         """Applies ``(diag(diagonal) + weight·XᵀX)⁻¹``."""
         if self._wide_inverse == "conjugate gradients":
-            return conjugate_gradients(
-                lambda v: diagonal * v + weight * self._product(v), 1 / diagonal
+            return inverse_by_conjugate_gradients(
+                lambda V: scale_rows(V, diagonal) + weight * self._product(V), 1 / diagonal
             )
         # With E = diag(1/diagonal): E − E Xᵀ (I/weight + X E Xᵀ)⁻¹ X E.
-        capacitance = weight * self.X.gram_of_samples(1 / diagonal)
-        capacitance[np.diag_indices_from(capacitance)] += 1
-        factor = cho_factor(capacitance, overwrite_a=True, check_finite=False)
+        factor = cholesky_of_identity_plus(weight * self.X.gram_of_samples(1 / diagonal))
 
         def solve(V: FloatArray) -> FloatArray:
-            scale = diagonal if V.ndim == 1 else diagonal[:, None]
-            scaled = V / scale
-            inside = scipy.linalg.cho_solve(factor, self.X.times(scaled), check_finite=False)
-            return scaled - weight * self.X.transposed_times(inside) / scale
+            scaled = (V.T / diagonal).T
+            inside = factor.solve(self.X.times(scaled))
+            return scaled - (weight * self.X.transposed_times(inside).T / diagonal).T
 
         return solve
 
@@ -234,19 +222,14 @@ def _cholesky_inverse(M: FloatArray) -> Operator | None:
     M *= e
     M *= e[:, None]
     try:
-        factor = cho_factor(M.T, overwrite_a=True, check_finite=False)
+        factor = cholesky(M.T, overwrite=True)
     except np.linalg.LinAlgError:
         return None
-
-    def solve(V: FloatArray) -> FloatArray:
-        scale = e if V.ndim == 1 else e[:, None]
-        return scale * scipy.linalg.cho_solve(factor, scale * V, check_finite=False)
-
-    return solve
+    return lambda V: scale_rows(factor.solve(scale_rows(V, e)), e)
 
 
 def _refined(
-    solve: Operator, start: FloatArray, guards: FloatArray | None, method: str, reason: str
+    solve: Operator, start: FloatArray, guards: FloatArray | None, solver: str
 ) -> tuple[Eigenpairs, FloatArray] | None:
     """Block inverse iteration with Rayleigh–Ritz; None where the gap is too small for it.
 
@@ -279,8 +262,8 @@ def _refined(
         image /= inverse_values
         if step >= first_steps and angle <= ANGLE_MAX:
             residual = np.linalg.norm(remainder, axis=0).max() / inverse_values[0]
-            pairs = Eigenpairs(
-                1 / inverse_values[:n_pairs], image[:, :n_pairs], method, reason, float(residual)
+            pairs = Eigenpairs.found(
+                1 / inverse_values[:n_pairs], image[:, :n_pairs], residual, solver
             )
             return pairs, image[:, n_pairs:]
         if angle * contraction ** (REFINING_STEPS - step) > ANGLE_MAX:
@@ -292,7 +275,6 @@ def _refined(
 def _orthonormal(V: FloatArray) -> FloatArray:
     """An orthonormal basis of columns that are nearly so already."""
     try:
-        root = scipy.linalg.cholesky(V.T @ V, check_finite=False)
+        return cholesky(V.T @ V).solve_half(V.T).T
     except np.linalg.LinAlgError:
         return np.linalg.qr(V)[0]
-    return scipy.linalg.solve_triangular(root, V.T, trans="T", check_finite=False).T

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -12,11 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import MultiTaskLasso
 
 from tamis._typing import FloatArray
-from tamis.solvers.centred import Centred
-from tamis.solvers.eigen import WeightedGram
+from tamis.solvers.result import SolverResult
+from tamis.solvers.row_norms import PENALTY_SMOOTHING, row_norms, smoothed_norms
+from tamis.solvers.stopping import has_converged, stationarity
+from tamis.solvers.table_operator import TableOperator
+from tamis.solvers.weighted_gram import WeightedGram
 
-# Smoothing of the row norms, sqrt(‖w‖² + ζ): 1e-8 on the norm of a row of an orthonormal W.
-SMOOTHING = 1e-16
 # Features with which a regression starts; as many are added as are kept, at least this many.
 FIRST_WORKING_SET = 100
 # Epochs of coordinate descent after which the lengths of all rows are solved for at once.
@@ -25,49 +25,9 @@ EPOCHS = 100
 COPY = 1e-6
 
 
-@dataclass(frozen=True)
-class Solution:
-    """What an l2,1 solver returns.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (n_features, n_targets)
-    objective : ndarray
-        The objective after each iteration.
-    converged : bool
-    optimality : float
-        How far the solution is from its first-order conditions, relative; 0 is optimal.
-    how : str
-        The algorithm that was used and why.
-    """
-
-    coef: FloatArray
-    objective: FloatArray
-    converged: bool
-    optimality: float
-    how: str
-
-
-@dataclass(frozen=True)
-class RegressionSolution(Solution):
-    """A solution that also says, for rows that are zero, how close they are to entering: [0, 1]."""
-
-    nearness: FloatArray
-
-
-def row_norms(W: FloatArray) -> FloatArray:
-    """Euclidean norms of the rows."""
-    return np.sqrt(np.einsum("ij,ij->i", W, W))
-
-
-def smoothed_norms(W: FloatArray, smoothing: float) -> FloatArray:
-    """``sqrt(‖w_i‖² + ζ)``: the smoothed row norms that the reweighting descends exactly."""
-    return np.sqrt(np.einsum("ij,ij->i", W, W) + smoothing)
-
-
 def orthonormal_l21(
     M: WeightedGram, gamma: float, n_columns: int, *, max_iter: int, tol: float
-) -> Solution:
+) -> SolverResult[FloatArray]:
     """Minimise ``Tr(WᵀMW) + γ Σ_i sqrt(‖w_i‖² + ζ)`` under ``WᵀW = I``, by reweighting.
 
     Each step takes the smallest eigenvectors of ``M + γ diag(1/(2 sqrt(‖w_i‖² + ζ)))``, which
@@ -75,6 +35,11 @@ def orthonormal_l21(
 
     Where M is singular the first step must not start from equal weights: the null space is then
     the degenerate answer, and rounding chooses within it. Rows start at ``M_ii^-½`` instead.
+
+    Returns
+    -------
+    SolverResult
+        W, of which the optimality is the gradient along the constraint, relative to the whole.
     """
     norms = np.ones(M.size)
     if M.is_singular():
@@ -89,30 +54,32 @@ def orthonormal_l21(
     pairs = None
     for _ in range(max_iter):
         pairs = M.smallest(gamma / (2 * norms), n_columns, start=W)
-        W = pairs.vectors
-        norms = smoothed_norms(W, SMOOTHING)
+        W = pairs.solution
+        norms = smoothed_norms(W, PENALTY_SMOOTHING)
         objective.append(float(np.einsum("ij,ij->", W, M @ W) + gamma * norms.sum()))
-        fallen = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
-        if tol > 0 and fallen < tol * abs(objective[-1]):
-            converged = True
+        converged = has_converged(objective, tol)
+        if converged:
             break
     assert W is not None
     assert pairs is not None
     gradient = M @ W + gamma / 2 * W / norms[:, None]
-    stationarity = gradient - W @ (W.T @ gradient)
-    optimality = np.linalg.norm(stationarity) / np.linalg.norm(gradient)
-    how = f"{pairs.method}: {pairs.reason}"
-    return Solution(W, np.array(objective), converged, float(optimality), how)
+    return SolverResult(
+        solution=W,
+        objective=np.array(objective),
+        optimality=stationarity(gradient, W),
+        converged=converged,
+        solver=pairs.solver,
+    )
 
 
-def alpha_max(X: Centred, Y: FloatArray) -> float:
+def alpha_max(X: TableOperator, Y: FloatArray) -> float:
     """The smallest penalty at which the solution of :func:`l21_regression` is zero."""
     return 2 * float(row_norms(X.transposed_times(Y)).max())
 
 
 def l21_regression(
-    X: Centred, Y: FloatArray, penalty: float, *, tol: float = 1e-6, max_iter: int = 10_000
-) -> RegressionSolution:
+    X: TableOperator, Y: FloatArray, penalty: float, *, tol: float = 1e-6, max_iter: int = 10_000
+) -> SolverResult[FloatArray]:
     """Minimise ``‖XW − Y‖² + penalty·‖W‖21`` to its optimality conditions.
 
     Block coordinate descent (scikit-learn's) on a working set of features, in a form that has as
@@ -122,7 +89,7 @@ def l21_regression(
 
     Parameters
     ----------
-    X : Centred
+    X : TableOperator
     Y : ndarray of shape (n_samples, n_targets)
     penalty : float
         Positive.
@@ -131,6 +98,11 @@ def l21_regression(
     max_iter : int, default=10000
         Epochs of coordinate descent for each working set.
 
+    Returns
+    -------
+    SolverResult
+        W, of which the optimality is the largest violation, as a fraction of the penalty.
+
     Notes
     -----
     O(np² + p²·epochs) for a working set of p features, O(nd) a check of all features, O(np + p²)
@@ -138,9 +110,8 @@ def l21_regression(
     """
     correlation = X.transposed_times(Y)
     W = np.zeros_like(correlation)
-    strength = 2 * row_norms(correlation)
     objective = [float(np.einsum("ij,ij->", Y, Y))]
-    violations = np.maximum(strength - penalty, 0)
+    violations = np.maximum(2 * row_norms(correlation) - penalty, 0)
     working = np.empty(0, dtype=np.intp)
     n_rounds = 0
     accuracy = 1e-3 * tol
@@ -157,7 +128,6 @@ def l21_regression(
         W[working] = _working_set_solution(columns, Y, penalty, W[working], accuracy, max_iter)
         image = columns @ W[working]
         gradient = 2 * (correlation - X.transposed_times(image))
-        strength = row_norms(gradient)
         objective.append(float(np.linalg.norm(image - Y) ** 2 + penalty * row_norms(W).sum()))
         violations = kkt_violations(W, gradient, penalty)
         if accuracy < 1e-15:
@@ -168,16 +138,19 @@ def l21_regression(
         gradient = 2 * (correlation - X.transposed_times(image))
         still = kkt_violations(sparser, gradient, penalty)
         if still.max() <= max(tol * penalty, violations.max()):
-            W, violations, strength = sparser, still, row_norms(gradient)
+            W, violations = sparser, still
             objective[-1] = float(np.linalg.norm(image - Y) ** 2 + penalty * row_norms(W).sum())
     optimality = violations.max() / penalty if penalty > 0 else 0.0
-    how = f"block coordinate descent on working sets, {n_rounds} rounds"
-    nearness = strength / penalty if penalty > 0 else np.zeros(X.shape[1])
-    converged = optimality <= tol
-    return RegressionSolution(W, np.array(objective), converged, float(optimality), how, nearness)
+    return SolverResult(
+        solution=W,
+        objective=np.array(objective),
+        optimality=float(optimality),
+        converged=bool(optimality <= tol),
+        solver=f"block coordinate descent on working sets, {n_rounds} rounds",
+    )
 
 
-def _sparsest(X: Centred, W: FloatArray, slack: float) -> FloatArray:
+def _sparsest(X: TableOperator, W: FloatArray, slack: float) -> FloatArray:
     """W without copies and without rows that the precision of the solution cannot tell from zero.
 
     The optimum does not say how equal columns share their weight; rounding would. The first of them

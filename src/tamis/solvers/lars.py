@@ -2,73 +2,42 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg
 
 from tamis._typing import BoolArray, FloatArray, IntArray
-from tamis.solvers.centred import Centred
-from tamis.solvers.l21 import row_norms
+from tamis.solvers.active_features import (
+    ActiveByFeatures,
+    ActiveBySamples,
+    ActiveFeatures,
+    GramColumns,
+)
+from tamis.solvers.result import SolverResult
+from tamis.solvers.row_norms import row_norms
+from tamis.solvers.table_operator import TableOperator
 
-# Gram columns that are computed in one product: the one asked for, and those likely to follow.
-BLOCK = 16
 # A feature of which the chosen ones explain all but this share tells nothing new.
 NEWS = 1e-4
 # Share of the first correlations below which nothing but rounding is left.
 ROUNDING = 1e-12
 
 
-class GramColumns:
-    """Columns of ``XᵀX``, computed when first asked for and then kept: O(nd) each.
+@dataclass(frozen=True, kw_only=True)
+class LeastAnglePath(SolverResult[FloatArray]):
+    """Coefficients where the path ends: where the next feature would enter, or at the fit.
 
-    Parameters
-    ----------
-    X : Centred
-    """
-
-    def __init__(self, X: Centred) -> None:
-        self._X = X
-        self._kept: dict[int, FloatArray] = {}
-        self.diagonal: FloatArray = X.squared_column_norms()
-
-    def block(self, columns: IntArray) -> FloatArray:
-        """Several columns, side by side."""
-        self.fetch(columns)
-        return np.array([self._kept[j] for j in columns]).reshape(-1, len(self.diagonal)).T
-
-    def __contains__(self, j: int) -> bool:
-        return j in self._kept
-
-    def __getitem__(self, j: int) -> FloatArray:
-        if j not in self._kept:
-            self.fetch(np.array([j]))
-        return self._kept[j]
-
-    def fetch(self, columns: IntArray) -> None:
-        """Compute several columns in one product, which reads the table once for all of them."""
-        missing = np.array([j for j in columns if j not in self._kept], dtype=np.intp)
-        if len(missing):
-            block = self._X.transposed_times(self._X.columns(missing))
-            self._kept.update(zip(missing.tolist(), np.ascontiguousarray(block.T), strict=True))
-
-
-@dataclass(frozen=True)
-class LeastAnglePath:
-    """What least angle regression returns.
+    The objective is the level ``‖xᵀR‖`` of the active features when each entered, which never
+    rises; the optimality is the level at the end, as a share of the first: zero at the least
+    squares fit.
 
     Attributes
     ----------
-    coef : ndarray of shape (n_features, n_targets)
-        Where the path ends: where the next feature would enter, or at the least squares fit.
     entered : ndarray of int
-        The features that entered, in order, without those of the start.
-    levels : ndarray of shape (len(entered),)
-        ``‖xᵀR‖`` of the active features when each entered; they never rise.
+        The features that entered, in order, without those of the start: one per objective.
     first_level : float
-        The same where the path began.
+        The level where the path began.
     sizes : ndarray of shape (n_features,)
         ``‖xᵀR‖`` of every feature at the end or, after a perfect fit, before the last step.
     level : float
@@ -81,9 +50,7 @@ class LeastAnglePath:
         are kept where the path starts from zero.
     """
 
-    coef: FloatArray
     entered: IntArray
-    levels: FloatArray
     first_level: float
     sizes: FloatArray
     level: float
@@ -91,19 +58,17 @@ class LeastAnglePath:
     breakpoints: tuple[FloatArray, ...] = ()
 
     def after(self, n_steps: int) -> LeastAnglePath:
-        """The path from where `n_steps` features have entered; `coef` is that of this place."""
+        """The path from where `n_steps` features have entered, with the solution at that place."""
         n_steps = min(n_steps, len(self.breakpoints))
-        coef = np.zeros_like(self.coef)
+        coef = np.zeros_like(self.solution)
         if n_steps:
             coef[self.entered[:n_steps]] = self.breakpoints[n_steps - 1]
         return replace(
-            self, coef=coef, entered=self.entered[n_steps:], levels=self.levels[n_steps:]
+            self,
+            solution=coef,
+            entered=self.entered[n_steps:],
+            objective=self.objective[n_steps:],
         )
-
-    @property
-    def nearness(self) -> FloatArray:
-        """Sizes relative to the level: how close a feature is to entering."""
-        return self.sizes / self.level if self.level > 0 else np.zeros_like(self.sizes)
 
     @property
     def shares(self) -> FloatArray:
@@ -114,12 +79,12 @@ class LeastAnglePath:
         if self.first_level == 0:
             return np.zeros_like(self.sizes)
         levels = self.sizes.copy()
-        levels[self.entered] = self.levels
+        levels[self.entered] = self.objective
         return levels / self.first_level
 
 
 def least_angle_regression(
-    X: Centred | GramColumns,
+    X: TableOperator | GramColumns,
     correlation: FloatArray,
     n_steps: int,
     *,
@@ -133,7 +98,7 @@ def least_angle_regression(
 
     Parameters
     ----------
-    X : Centred or GramColumns
+    X : TableOperator or GramColumns
         The table, or its Gram columns where several regressions share them.
     correlation : ndarray of shape (n_features, n_targets)
         ``XᵀY``.
@@ -149,9 +114,10 @@ def least_angle_regression(
 
     Notes
     -----
-    O(d(p + n_targets)) a step with p active features, beside the Gram columns, and O(dp) memory; of
-    a table with fewer samples than features O(n(d + p)) a step, and O(np) memory. With one target
-    this is least angle regression [1]_, with several its extension in the Euclidean norm [2]_.
+    O(d(p + n_targets)) per step with p active features, beside the Gram columns, and O(dp) memory;
+    of a table with fewer samples than features O(n(d + p)) per step, and O(np) memory. With one
+    target this is least angle regression [1]_, with several its extension in the Euclidean norm
+    [2]_.
 
     References
     ----------
@@ -164,11 +130,11 @@ def least_angle_regression(
     given = np.flatnonzero(coef.any(axis=1))
     given = given[np.argsort(-row_norms(coef[given]), kind="stable")]
     most = max(n_steps, len(given))
-    if isinstance(X, Centred) and X.shape[0] <= X.shape[1]:
-        active: _ActiveFeatures = _ActiveBySamples(X, correlation, most, news)
+    if isinstance(X, TableOperator) and X.shape[0] <= X.shape[1]:
+        active: ActiveFeatures = ActiveBySamples(X, correlation, most, news)
     else:
-        gram = GramColumns(X) if isinstance(X, Centred) else X
-        active = _ActiveByFeatures(gram, correlation, most, news)
+        gram = GramColumns(X) if isinstance(X, TableOperator) else X
+        active = ActiveByFeatures(gram, correlation, most, news)
     remaining = correlation - active.gram_times(given, coef[given])
     active.add(given)
     sizes = row_norms(remaining)
@@ -203,146 +169,24 @@ def least_angle_regression(
         sizes, level = row_norms(remaining), level - step
         if start is None:
             breakpoints[len(entered) - 1 :] = [coef[entered]]
+    end = level
     if level <= limit:
         # The fit is perfect. All features depend on those that have entered, and kept their share
         # of the level on the last step: what remains of it is rounding.
         sizes, level = last
     return LeastAnglePath(
-        coef,
-        np.array(entered, dtype=np.intp),
-        np.array(levels),
-        first_level,
-        sizes,
-        level,
-        dependent,
-        tuple(breakpoints),
+        solution=coef,
+        objective=np.array(levels),
+        optimality=end / first_level if first_level > 0 else 0.0,
+        converged=True,
+        solver=active.solver,
+        entered=np.array(entered, dtype=np.intp),
+        first_level=first_level,
+        sizes=sizes,
+        level=level,
+        dependent=dependent,
+        breakpoints=tuple(breakpoints),
     )
-
-
-class _ActiveFeatures(ABC):
-    """The least squares fit of the active features, by orthonormal directions Q that span them.
-
-    Parameters
-    ----------
-    lengths : ndarray of shape (n_features,)
-        Squared lengths of the features.
-    correlation : ndarray of shape (n_features, n_targets)
-        ``XᵀY``.
-    most : int
-        How many features may become active.
-    news : float
-        Share of a feature's squared length beyond the active ones, without which it is dependent.
-    """
-
-    def __init__(
-        self, lengths: FloatArray, correlation: FloatArray, most: int, news: float
-    ) -> None:
-        self.lengths, self._news = lengths, news
-        self._left = lengths.astype(np.float64)  # squared lengths beyond the active features
-        self._indices: list[int] = []
-        self._targets = np.empty((most, correlation.shape[1]))  # QᵀY
-        # Correlations with the residual of the fit.
-        self.remaining = correlation.astype(np.float64)
-
-    @abstractmethod
-    def gram_times(self, features: IntArray, coef: FloatArray) -> FloatArray:
-        """``XᵀXW`` for a W that has these rows only."""
-
-    @abstractmethod
-    def _enter(self, j: int, pivot: float) -> FloatArray:
-        """``Xᵀq`` for the direction q in which feature j leaves the active ones, by `pivot`."""
-
-    @abstractmethod
-    def _factor(self) -> FloatArray:
-        """``X_AᵀQ`` of the active features A, lower triangular."""
-
-    @abstractmethod
-    def expect(self, feature: int, likelihood: FloatArray) -> None:
-        """Prepare for a feature that is about to be added, and those likely to follow."""
-
-    def add(self, features: IntArray) -> None:
-        """Add features, but for those that depend on the active ones."""
-        for j in features:
-            if self._left[j] <= self._news * self.lengths[j]:
-                continue
-            pivot = float(np.sqrt(self._left[j]))
-            column = self._enter(int(j), pivot)
-            target = self.remaining[j] / pivot
-            self._targets[len(self._indices)] = target
-            self.remaining = self.remaining - np.outer(column, target)
-            self._left = self._left - column**2
-            self._indices.append(int(j))
-
-    @property
-    def is_explained(self) -> BoolArray:
-        """Which features the active ones explain, but for the share that would be news."""
-        return self._left <= self._news * self.lengths
-
-    def coef(self) -> FloatArray:
-        """The coefficients of the fit. O(p²)."""
-        coef = np.zeros(self.remaining.shape)
-        coef[self._indices] = scipy.linalg.solve_triangular(
-            self._factor(), self._targets[: len(self._indices)], lower=True, trans="T"
-        )
-        return coef
-
-
-class _ActiveByFeatures(_ActiveFeatures):
-    """By XᵀQ, from the Gram columns: for no more features than samples. O(dp) a feature."""
-
-    def __init__(self, gram: GramColumns, correlation: FloatArray, most: int, news: float) -> None:
-        super().__init__(gram.diagonal, correlation, most, news)
-        self._gram = gram
-        self._basis = np.empty((len(correlation), most), order="F")  # XᵀQ
-
-    def gram_times(self, features: IntArray, coef: FloatArray) -> FloatArray:
-        return self._gram.block(features) @ coef
-
-    def expect(self, feature: int, likelihood: FloatArray) -> None:
-        if feature not in self._gram:
-            likely = np.argsort(-likelihood, kind="stable")[:BLOCK]
-            self._gram.fetch(np.union1d(feature, likely))
-
-    def _enter(self, j: int, pivot: float) -> FloatArray:
-        basis = self._basis[:, : len(self._indices) + 1]
-        basis[:, -1] = (self._gram[j] - basis[:, :-1] @ basis[j, :-1]) / pivot
-        return basis[:, -1]
-
-    def _factor(self) -> FloatArray:
-        return self._basis[self._indices, : len(self._indices)]
-
-
-class _ActiveBySamples(_ActiveFeatures):
-    """By Q itself, so that nothing of size dp is kept: for fewer samples than features. O(nd)."""
-
-    def __init__(self, X: Centred, correlation: FloatArray, most: int, news: float) -> None:
-        super().__init__(X.squared_column_norms(), correlation, most, news)
-        self._X = X
-        most = min(most, X.shape[0])
-        self._Q = np.empty((most, X.shape[0]))
-        self._triangle = np.zeros((most, most))
-
-    def gram_times(self, features: IntArray, coef: FloatArray) -> FloatArray:
-        return self._X.transposed_times(self._X.columns(features) @ coef)
-
-    def expect(self, feature: int, likelihood: FloatArray) -> None:
-        """Nothing: a feature is read when it enters."""
-
-    def _enter(self, j: int, pivot: float) -> FloatArray:
-        p = len(self._indices)
-        x = self._X.columns(np.array([j])).ravel()
-        Q, shares = self._Q[:p], self._triangle[p, :p]
-        for _ in range(2):  # once more for what rounding has left of the directions
-            found = Q @ x
-            x = x - found @ Q
-            shares += found
-        self._triangle[p, p] = pivot
-        self._Q[p] = x / pivot
-        return self._X.transposed_times(self._Q[p][:, None]).ravel()
-
-    def _factor(self) -> FloatArray:
-        p = len(self._indices)
-        return self._triangle[:p, :p]
 
 
 def _without_dependent(

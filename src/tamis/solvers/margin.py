@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
 from tamis._typing import FloatArray, IntArray
-from tamis.solvers._margin_ipm import InnerProblem, InnerSolution, scale_factors, solve_inner
-from tamis.solvers.margin_hessian import Curvature, Samples
-
-__all__ = ["MarginSolution", "Order", "margin_clusters", "scale_factors"]
+from tamis.solvers.margin_classes import ABSENT, Classes, ManyClasses, TwoClasses
+from tamis.solvers.margin_hessian import Hessian
+from tamis.solvers.margin_ipm import solve_inner
+from tamis.solvers.margin_problem import InnerProblem, InnerResult
+from tamis.solvers.result import SolverResult
+from tamis.solvers.stopping import has_converged
+from tamis.solvers.table_operator import TableOperator
 
 Order = Literal["labels", "cuts"]
 Outcome = Literal["converged", "labellings", "cuts", "precision"]
@@ -30,27 +33,24 @@ NEGLIGIBLE_MULTIPLIER = 1e-6
 # Shares of the limit of balance that are tried one after the other while a cluster stays empty:
 # where the functions are small (C is), a bias within the limit puts all samples on one side.
 TIGHTER = (1.0, 0.1, 0.01)
-# A sample that is not in a cut.
-ABSENT = -1
 
 
-@dataclass(frozen=True)
-class MarginSolution:
-    """The best labelling that was found, and its separating functions.
+@dataclass(frozen=True, kw_only=True)
+class MarginResult(SolverResult[FloatArray]):
+    """The separating functions V of the best labelling, of shape (n_features, n_blocks).
+
+    The objective is that of equation 6 (or 14), with every sample's own hinge loss, after each
+    labelling that lowered it; the optimality is the duality gap for the last labels.
 
     Attributes
     ----------
-    V : ndarray of shape (n_features, n_blocks)
     b : float
-        Of the samples as :class:`Samples` gives them.
+        Of the table as the operator gives it.
     labels : ndarray of shape (n_samples,)
     prices : ndarray of shape (n_features, n_blocks)
         w, with v_k = σ_k w_k.
     slack : float
         ξ; no cut is violated by more than this and epsilon.
-    objective : ndarray
-        Equation 6 (or 14), with every sample's own hinge loss, after each labelling that lowered
-        it.
     n_cuts : int
         Cuts that were made.
     outcome : {"converged", "labellings", "cuts", "precision"}
@@ -58,12 +58,10 @@ class MarginSolution:
         precision of the inner solver.
     """
 
-    V: FloatArray
     b: float
     labels: IntArray
     prices: FloatArray
     slack: float
-    objective: FloatArray
     n_cuts: int
     outcome: Outcome
 
@@ -71,108 +69,6 @@ class MarginSolution:
     def n_used(self) -> int:
         """Clusters that have samples."""
         return len(np.unique(self.labels))
-
-    def shortage(self, n_clusters: int) -> str | None:
-        """How many clusters are missing and what to do, for a warning; None if none is."""
-        if self.n_used == n_clusters:
-            return None
-        sizes = ", ".join(str(size) for size in np.bincount(self.labels) if size)
-        return (
-            f"found {self.n_used} of n_clusters={n_clusters} clusters (sizes: {sizes}), since "
-            "fewer have a larger margin; scale the columns, for example with "
-            "sklearn.preprocessing.MinMaxScaler, raise C, lower balance, or ask for fewer clusters."
-        )
-
-    def failure(self, max_iter: int) -> str | None:
-        """What did not converge and what to do, for a warning; None if all did."""
-        return {
-            "labellings": f"did not converge in max_iter={max_iter} labellings; raise max_iter, or "
-            "tol.",
-            "cuts": f"did not reach epsilon with {MOST_CUTS} cuts; raise epsilon, or lower C.",
-            "precision": "could not solve for its weights to the precision of epsilon: numbers "
-            "differ too much in size; scale the columns, for example with "
-            "sklearn.preprocessing.MinMaxScaler, or lower C.",
-        }.get(self.outcome)
-
-
-# ------------------------------------------------------------------------------------------------
-# Two classes by the sign of one function, or more by the largest of several
-# ------------------------------------------------------------------------------------------------
-
-
-class Classes(Protocol):
-    """What differs between two classes and more."""
-
-    n_blocks: int
-    balances: FloatArray | None
-
-    def labels(self, F: FloatArray) -> IntArray:
-        """The class of each sample from its decision values."""
-
-    def margins(self, F: FloatArray, labels: IntArray) -> tuple[FloatArray, IntArray]:
-        """By how much each sample's class wins, and its strongest rival."""
-
-    def cut(self, labels: IntArray, rivals: IntArray) -> tuple[FloatArray, float, float]:
-        """The constraint of the samples that have a rival: its row, bias entry and bound."""
-
-
-class TwoClasses:
-    """``f(x) = vᵀx + b`` and its sign; samples are centred, so that balance is ``|b| ≤ l``."""
-
-    n_blocks: int = 1
-    balances: FloatArray | None = None
-
-    def __init__(self, X: Samples) -> None:
-        self.X = X
-
-    def labels(self, F: FloatArray) -> IntArray:
-        """One where f is positive."""
-        return (F[:, 0] > 0).astype(np.intp)
-
-    def margins(self, F: FloatArray, labels: IntArray) -> tuple[FloatArray, IntArray]:
-        """``z f``; the only rival is the other class, written 0."""
-        return np.where(labels > 0, F[:, 0], -F[:, 0]), np.zeros(len(F), dtype=np.intp)
-
-    def cut(self, labels: IntArray, rivals: IntArray) -> tuple[FloatArray, float, float]:
-        """Equation 9. O(nd)."""
-        chosen = rivals != ABSENT
-        weights = np.where(labels > 0, 1.0, -1.0) * chosen / len(labels)
-        return self.X.transposed_times(weights[:, None]), float(weights.sum()), chosen.mean()
-
-
-class ManyClasses:
-    """``argmax_p v_pᵀx``: no bias, and the means of all functions within l of each other."""
-
-    def __init__(self, X: Samples, n_clusters: int) -> None:
-        self.X, self.n_blocks = X, n_clusters
-        first, second = np.triu_indices(n_clusters, k=1)
-        contrasts = np.eye(n_clusters)[first] - np.eye(n_clusters)[second]
-        self.balances: FloatArray | None = np.einsum("k,jp->jkp", X.mean, contrasts)
-
-    def labels(self, F: FloatArray) -> IntArray:
-        """The class of the largest function."""
-        return F.argmax(axis=1)
-
-    def margins(self, F: FloatArray, labels: IntArray) -> tuple[FloatArray, IntArray]:
-        """Difference to the largest function of another class (Proposition 8)."""
-        rows = np.arange(len(F))
-        others = F.copy()
-        others[rows, labels] = -np.inf
-        rivals = others.argmax(axis=1)
-        return F[rows, labels] - others[rows, rivals], rivals
-
-    def cut(self, labels: IntArray, rivals: IntArray) -> tuple[FloatArray, float, float]:
-        """Equation 17; a rival that has become the sample's own class asks nothing. O(ndM)."""
-        chosen = np.flatnonzero((rivals != ABSENT) & (rivals != labels))
-        signs = np.zeros((len(labels), self.n_blocks))
-        signs[chosen, labels[chosen]] = 1 / len(labels)
-        signs[chosen, rivals[chosen]] = -1 / len(labels)
-        return self.X.transposed_times(signs), 0.0, len(chosen) / len(labels)
-
-
-# ------------------------------------------------------------------------------------------------
-# Cutting planes and CCCP
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -204,7 +100,7 @@ class _Cuts:
 class _Point:
     """A solution for fixed labels, and what it means for all samples."""
 
-    inner: InnerSolution
+    inner: InnerResult
     labels: IntArray  # its own
     objective: float  # with its own labels
     complete: bool  # no cut is violated by more than epsilon
@@ -217,15 +113,15 @@ class _Point:
 
 @dataclass(frozen=True)
 class _Task:
-    X: Samples
+    X: TableOperator
     classes: Classes
     C: float
     n_selected: int
     limit: float
     epsilon: float
-    curvature: Curvature
+    hessian: Hessian
 
-    def inner(self, cuts: _Cuts) -> tuple[InnerProblem, InnerSolution]:
+    def inner(self, cuts: _Cuts) -> tuple[InnerProblem, InnerResult]:
         rows, biases, bounds = zip(*cuts.rows, strict=True)
         problem = InnerProblem(
             np.stack(rows),
@@ -235,12 +131,12 @@ class _Task:
             self.n_selected,
             self.limit,
             self.classes.balances,
-            self.curvature,
+            self.hessian,
         )
         return problem, solve_inner(problem)
 
-    def decision(self, solution: InnerSolution) -> FloatArray:
-        return self.X.times(solution.V) + solution.b
+    def decision(self, solution: InnerResult) -> FloatArray:
+        return self.X.times(solution.solution) + solution.b
 
     def most_violated(self, F: FloatArray, labels: IntArray) -> tuple[IntArray, float]:
         """The cut of Proposition 3 (or 8) and the ξ it asks for: the mean hinge loss."""
@@ -267,7 +163,7 @@ class _Task:
                 cuts.keep(solution.multipliers >= NEGLIGIBLE_MULTIPLIER * largest)
                 labels = self.classes.labels(F)
                 loss = self.most_violated(F, labels)[1]
-                objective = problem.regulariser(solution.V, solution.b) + self.C * loss
+                objective = problem.regulariser(solution.solution, solution.b) + self.C * loss
                 return _Point(solution, labels, objective, complete)
             cuts.add(rivals)
 
@@ -280,10 +176,10 @@ class _Task:
                 _, solution = self.inner(cuts)
                 F = self.decision(solution)
                 labels = self.classes.labels(F)
-                done = before - solution.objective <= tol * abs(solution.objective)
-                if done or (labels == cuts.labels).all():
+                value = float(solution.objective[-1])
+                if has_converged([before, value], tol) or (labels == cuts.labels).all():
                     break
-                before = solution.objective
+                before = value
                 cuts.relabel(labels)
             rivals, loss = self.most_violated(F, labels)
             complete = loss <= solution.slack + self.epsilon
@@ -294,7 +190,7 @@ class _Task:
 
 
 def margin_clusters(
-    X: Samples,
+    X: TableOperator,
     starts: Iterable[IntArray],
     *,
     n_clusters: int,
@@ -302,24 +198,24 @@ def margin_clusters(
     n_selected: int,
     limit: float,
     epsilon: float,
-    curvature: Curvature,
+    hessian: Hessian,
     order: Order = "labels",
     max_iter: int = 50,
     tol: float = 1e-4,
-) -> MarginSolution:
+) -> MarginResult:
     """Labels and separating functions of large margin: the best found from several labellings.
 
     Alternates between the convex problem for fixed labels, solved by cutting planes until no
     constraint is violated by more than `epsilon`, and the labels that its solution gives. A step
     counts only if it lowers the objective with all hinge losses, so that the path of objectives
     never rises, and if it empties no cluster. With ``order="cuts"`` the labels to start from are
-    first taken through Algorithm 1 of the paper, where the labels are settled anew after every
+    first taken through Algorithm 1 of the paper, where the labels are found anew after every
     single cut.
 
     Parameters
     ----------
-    X : Samples
-        Centred for two clusters, as they are for more.
+    X : TableOperator
+        Centred for two clusters, as it is for more.
     starts : iterable of ndarray of shape (n_samples,)
         Labels from 0. Of the runs that end with the most clusters in use, the one of the lowest
         objective is kept. For more than two clusters the first that uses all of them is enough.
@@ -334,7 +230,7 @@ def margin_clusters(
         l / n: how far the mean of a function (of the difference of two) may be from zero.
     epsilon : float
         ε, on the mean hinge loss.
-    curvature : Curvature
+    hessian : Hessian
         Of the manifold term.
     order : {"labels", "cuts"}, default="labels"
     max_iter : int, default=50
@@ -344,12 +240,12 @@ def margin_clusters(
 
     Notes
     -----
-    O(nd) a cut and the cost of :func:`solve_inner`; the number of cuts does not grow with n.
+    O(nd) per cut and the cost of :func:`solve_inner`; the number of cuts does not grow with n.
     """
     classes: Classes = TwoClasses(X) if n_clusters == 2 else ManyClasses(X, n_clusters)
-    runs: list[MarginSolution] = []
+    runs: list[MarginResult] = []
     for share in TIGHTER:
-        task = _Task(X, classes, C, n_selected, share * limit, epsilon, curvature)
+        task = _Task(X, classes, C, n_selected, share * limit, epsilon, hessian)
         tried = []
         for start in starts:
             tried.append(start)
@@ -362,7 +258,7 @@ def margin_clusters(
     return min(runs, key=lambda run: (-run.n_used, run.objective[-1]))
 
 
-def _run(task: _Task, labels: IntArray, order: Order, max_iter: int, tol: float) -> MarginSolution:
+def _run(task: _Task, labels: IntArray, order: Order, max_iter: int, tol: float) -> MarginResult:
     if order == "cuts":
         labels = task.labels_by_algorithm_1(labels, max_iter, tol)
     cuts = task.first_cut(labels)
@@ -378,8 +274,8 @@ def _run(task: _Task, labels: IntArray, order: Order, max_iter: int, tol: float)
         if accepted:
             point = candidate
             path.append(point.objective)
-        settled = bool((point.labels == cuts.labels).all())
-        converged = not accepted or settled or decrease <= tol * point.objective
+        same_labels = bool((point.labels == cuts.labels).all())
+        converged = not accepted or same_labels or has_converged(path, tol)
     # Classes in use come first, so that the labels have no gaps.
     order_of_classes = np.arange(task.classes.n_blocks)
     labels = point.labels
@@ -387,20 +283,24 @@ def _run(task: _Task, labels: IntArray, order: Order, max_iter: int, tol: float)
         used = np.bincount(labels, minlength=task.classes.n_blocks) > 0
         order_of_classes = np.argsort(~used, kind="stable")
         labels = np.argsort(order_of_classes)[labels]
-    return MarginSolution(
-        point.inner.V[:, order_of_classes],
-        point.inner.b,
-        labels,
-        point.inner.prices[:, order_of_classes],
-        point.inner.slack,
-        np.array(path),
-        cuts.n_made,
-        _outcome(task, point, converged),
+    outcome = _outcome(task, point, converged)
+    return MarginResult(
+        solution=point.inner.solution[:, order_of_classes],
+        objective=np.array(path),
+        optimality=point.inner.optimality,
+        converged=outcome == "converged",
+        solver="cutting planes and CCCP",
+        b=point.inner.b,
+        labels=labels,
+        prices=point.inner.prices[:, order_of_classes],
+        slack=point.inner.slack,
+        n_cuts=cuts.n_made,
+        outcome=outcome,
     )
 
 
 def _outcome(task: _Task, point: _Point, converged: bool) -> Outcome:
-    if point.inner.gap > task.C * task.epsilon:
+    if point.inner.optimality > task.C * task.epsilon:
         return "precision"
     if not point.complete:
         return "cuts"

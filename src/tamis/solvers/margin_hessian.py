@@ -1,96 +1,29 @@
 """The quadratic part of a margin problem, ½ θᵀHθ, and the systems an interior point method solves.
 
 H acts on every class alike. It is kept by features (d × d) or by samples (a root of an n × n
-matrix and the table itself), whichever side is smaller; see :func:`manifold_curvature`.
+matrix and the table itself), whichever side is smaller; see :func:`manifold_hessian`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.solvers.dense import cho_factor, eigh, matmul
+from tamis._typing import FloatArray, IntArray, Matrix, Operator, SparseMatrix
+from tamis.solvers.dense import cholesky_of_identity_plus, eigh
 from tamis.solvers.eigen import SIDE_MAX
-from tamis.solvers.row_gram import RowGram
+from tamis.solvers.table_operator import TableOperator
 from tamis.utils.blocks import row_blocks
-from tamis.utils.columns import weighted_moments
 from tamis.utils.rows import squared_row_norms
-
-Solve = Callable[[FloatArray], FloatArray]
 
 # Numbers in a block of rows of an n × n Laplacian.
 LAPLACIAN_BLOCK_SIZE = 1 << 21
-
-
-class Samples:
-    """The table X in float64, relative to an origin, as an operator: sparse input stays sparse.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR} of shape (n_samples, n_features)
-    centre : bool
-        Whether the origin is the mean of the samples, or zero.
-    """
-
-    def __init__(self, X: Matrix, *, centre: bool) -> None:
-        self.shape: tuple[int, int] = X.shape
-        self.mean = weighted_moments(X, np.ones(X.shape[0]))[0]
-        self.origin = self.mean if centre else np.zeros(X.shape[1])
-        self._implicit = centre and sp.issparse(X)
-        if sp.issparse(X):
-            self._X = sp.csr_array(X, dtype=np.float64)
-        else:
-            self._X = X - self.mean if centre else np.asarray(X, dtype=np.float64)
-
-    def times(self, V: FloatArray) -> FloatArray:
-        """``XV`` for columns V."""
-        product = self._X @ V
-        return product - self.origin @ V if self._implicit else product
-
-    def transposed_times(self, U: FloatArray) -> FloatArray:
-        """``XᵀU`` for columns U."""
-        return self.rows_transposed_times(slice(0, self.shape[0]), U)
-
-    def gram(self, weights: FloatArray) -> FloatArray:
-        """``X diag(weights) Xᵀ``, n × n; weights of any sign. O(n²d)."""
-        if not sp.issparse(self._X):
-            # No roots of the weights: they span so many orders that an interior point notices.
-            return matmul(self._X * weights, self._X.T)
-        product = self._row_gram(weights)
-        if self._implicit:
-            weighted = weights * self.origin
-            cross = self._X @ weighted
-            product += weighted @ self.origin - cross[:, None] - cross
-        return product
-
-    @cached_property
-    def _row_gram(self) -> RowGram:
-        return RowGram(self._X)
-
-    def rows_transposed_times(self, rows: slice, U: FloatArray) -> FloatArray:
-        """``X_rowsᵀU`` for a block of rows."""
-        whole = rows == slice(0, self.shape[0])
-        product = (self._X if whole else self._X[rows]).T @ U
-        if self._implicit:
-            product -= np.outer(self.origin, U.sum(axis=0))
-        return product
-
-    def squared_distances(self, rows: slice) -> FloatArray:
-        """Squared distances of a block of samples to all samples; zero to itself."""
-        block = self._X[rows]
-        product = block @ self._X.T
-        product = product.toarray() if sp.issparse(product) else product
-        norms = squared_row_norms(self._X)
-        squared = np.maximum(norms[rows, None] + norms - 2 * product, 0)
-        squared[_own_entries(rows)] = 0
-        return squared
+REMEDY = "leave the manifold term out, or use fewer features or samples"
 
 
 @dataclass(frozen=True)
@@ -114,12 +47,12 @@ class Scaling:
         return U * self.sigma[:, None] + along[:, :, None] * self.W
 
     def block(self, p: int, q: int) -> FloatArray:
-        """The entries of P between classes p and q, one a feature."""
+        """The entries of P between classes p and q, one per feature."""
         outer = self.W[:, p] * self.W[:, q] * self.inverse_d
         return outer + self.sigma if p == q else outer
 
 
-class Curvature(Protocol):
+class Hessian(Protocol):
     """What the solver asks of H, for θ = (V, b)."""
 
     def apply(self, V: FloatArray, b: float) -> tuple[FloatArray, float]:
@@ -131,7 +64,7 @@ class Curvature(Protocol):
     def bias_weight(self) -> float:
         """The entry of H for b."""
 
-    def inverse(self, P: Scaling) -> Solve:
+    def inverse(self, P: Scaling) -> Operator:
         """``(P⁻¹ + H)⁻¹``, without ever forming P⁻¹, for stacks of (n_features, n_blocks)."""
 
 
@@ -142,24 +75,24 @@ class NoHessian:
         self._zeros = np.zeros((n_features, n_blocks))
 
     def apply(self, V: FloatArray, b: float) -> tuple[FloatArray, float]:
-        """Zero."""
+        """``Hθ``, which is zero."""
         return self._zeros, 0.0
 
     def bias_column(self) -> FloatArray:
-        """Zero."""
+        """The part of H between V and b, which is zero."""
         return self._zeros
 
     def bias_weight(self) -> float:
-        """Zero."""
+        """The entry of H for b, which is zero."""
         return 0.0
 
-    def inverse(self, P: Scaling) -> Solve:
-        """P itself. O(dM) a right-hand side."""
+    def inverse(self, P: Scaling) -> Operator:
+        """P itself. O(dM) per right-hand side."""
         return P.times
 
 
-class FeatureCurvature:
-    """H as a matrix of features. O(d³) a factorisation, whatever the number of classes.
+class FeatureHessian:
+    """H as a matrix of features. O(d³) per factorisation, whatever the number of classes.
 
     Parameters
     ----------
@@ -184,33 +117,32 @@ class FeatureCurvature:
         return self.H @ V + self._column * b, float((self._column * V).sum() + self._weight * b)
 
     def bias_column(self) -> FloatArray:
-        """As given."""
+        """The part of H between V and b."""
         return self._column
 
     def bias_weight(self) -> float:
-        """As given."""
+        """The entry of H for b."""
         return self._weight
 
-    def inverse(self, P: Scaling) -> Solve:
+    def inverse(self, P: Scaling) -> Operator:
         """One Cholesky of ``I + R H R`` with R = P^½ for one class, two for more."""
         if P.W.shape[1] == 1:
             root = np.sqrt(P.block(0, 0))
-            factor = _identity_plus(self.H * root * root[:, None])
+            factor = cholesky_of_identity_plus(self.H * root * root[:, None], lower=True)
 
             def solve(U: FloatArray) -> FloatArray:
-                scaled = scipy.linalg.cho_solve(factor, (root * U[:, :, 0]).T)
+                scaled = factor.solve((root * U[:, :, 0]).T)
                 return (root[:, None] * scaled).T[:, :, None]
 
             return solve
         # With Σ = diag(σ): dv = Σg + W∘q, where g = (I + HΣ)⁻¹u − T(W∘q), T = (I + HΣ)⁻¹H, and
         # (D + T∘WWᵀ)q = W·(I + HΣ)⁻¹u. With H = FᵀF and I + FΣFᵀ = KKᵀ, T = YᵀY for Y = K⁻¹F.
         F = self._root
-        K = _identity_plus((F * P.sigma) @ F.T)[0]
-        Y = scipy.linalg.solve_triangular(K, F, lower=True)
+        Y = cholesky_of_identity_plus((F * P.sigma) @ F.T, lower=True).solve_half(F)
         T = Y.T @ Y
         scale = np.sqrt(P.inverse_d)
         scaled_W = scale[:, None] * P.W
-        factor = _identity_plus(T * (scaled_W @ scaled_W.T))
+        factor = cholesky_of_identity_plus(T * (scaled_W @ scaled_W.T), lower=True)
 
         def solve_classes(U: FloatArray) -> FloatArray:
             n_stacked, d, n_blocks = U.shape
@@ -218,7 +150,7 @@ class FeatureCurvature:
             g = columns - Y.T @ (Y @ (P.sigma[:, None] * columns))
             g = g.reshape(d, n_stacked, n_blocks)
             along = np.einsum("krp,kp->kr", g, scaled_W)
-            q = scale[:, None] * scipy.linalg.cho_solve(factor, along)
+            q = scale[:, None] * factor.solve(along)
             across = q[:, :, None] * P.W[:, None, :]
             g = g - (T @ across.reshape(d, -1)).reshape(g.shape)
             return (P.sigma[:, None, None] * g + across).transpose(1, 0, 2)
@@ -226,17 +158,17 @@ class FeatureCurvature:
         return solve_classes
 
 
-class SampleCurvature:
-    """``H = XᵀRRX`` by samples: nothing d × d. O(n²dM² + (nM)³) a factorisation of M classes.
+class SampleHessian:
+    """``H = XᵀRRX`` by samples: nothing d × d. O(n²dM² + (nM)³) per factorisation of M classes.
 
     Parameters
     ----------
     R : ndarray of shape (n_samples, n_samples)
         Symmetric.
-    X : Samples
+    X : TableOperator
     """
 
-    def __init__(self, R: FloatArray, X: Samples) -> None:
+    def __init__(self, R: FloatArray, X: TableOperator) -> None:
         self.R, self.X = R, X
         ones = self.R.sum(axis=1)
         self._weight = float(ones @ ones)
@@ -261,33 +193,29 @@ class SampleCurvature:
         """``1ᵀRR1``."""
         return self._weight
 
-    def inverse(self, P: Scaling) -> Solve:
+    def inverse(self, P: Scaling) -> Operator:
         """By the Woodbury identity: one Cholesky of ``I + RX P XᵀR`` over samples and classes."""
         n, n_blocks = self.X.shape[0], P.W.shape[1]
         inner = np.empty((n_blocks, n, n_blocks, n))
         for p in range(n_blocks):
             for q in range(p + 1):
-                inner[p, :, q] = self.R @ self.X.gram(P.block(p, q)) @ self.R
+                # The weights span so many orders that an interior point notices their roots.
+                gram = self.X.gram_of_samples(P.block(p, q), by_roots=False)
+                inner[p, :, q] = self.R @ gram @ self.R
                 inner[q, :, p] = inner[p, :, q].T
-        factor = _identity_plus(inner.reshape(n_blocks * n, n_blocks * n))
+        factor = cholesky_of_identity_plus(inner.reshape(n_blocks * n, n_blocks * n), lower=True)
 
         def solve(U: FloatArray) -> FloatArray:
             PU = P.times(U)
             n_stacked, d, _ = PU.shape
             samples = self._forth(PU.transpose(1, 2, 0).reshape(d, -1))
             samples = samples.reshape(n, n_blocks, n_stacked).transpose(1, 0, 2)
-            solved = scipy.linalg.cho_solve(factor, samples.reshape(n_blocks * n, n_stacked))
+            solved = factor.solve(samples.reshape(n_blocks * n, n_stacked))
             solved = solved.reshape(n_blocks, n, n_stacked).transpose(1, 0, 2)
             back = self._back(solved.reshape(n, -1)).reshape(d, n_blocks, n_stacked)
             return PU - P.times(back.transpose(2, 0, 1))
 
         return solve
-
-
-def _identity_plus(matrix: FloatArray) -> tuple[FloatArray, bool]:
-    """Lower Cholesky factor of I plus a positive semi-definite matrix."""
-    matrix[np.diag_indices_from(matrix)] += 1
-    return cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -314,20 +242,20 @@ class GaussianLaplacian:
 
     Parameters
     ----------
-    X : Samples
+    X : TableOperator
         Centred, so that a common offset costs no precision.
     bandwidth : float
         ρ.
     """
 
-    def __init__(self, X: Samples, bandwidth: float) -> None:
+    def __init__(self, X: TableOperator, bandwidth: float) -> None:
         self._X, self._bandwidth = X, bandwidth
         degree = np.concatenate([W.sum(axis=1) for _, W in self._weights()])
         self._scale = np.divide(1, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
 
     def _weights(self) -> Iterator[tuple[slice, FloatArray]]:
         for rows in _laplacian_blocks(self._X.shape[0]):
-            W = self._X.squared_distances(rows)
+            W = _squared_distances(self._X.stored, rows)
             W *= -0.5 / self._bandwidth**2
             np.exp(W, out=W)
             W[_own_entries(rows)] = 0
@@ -342,6 +270,16 @@ class GaussianLaplacian:
             yield rows, W
 
 
+def _squared_distances(X: Matrix, rows: slice) -> FloatArray:
+    """Squared distances of a block of samples to all samples; zero to itself."""
+    product = X[rows] @ X.T
+    product = product.toarray() if sp.issparse(product) else product
+    norms = squared_row_norms(X)
+    squared = np.maximum(norms[rows, None] + norms - 2 * product, 0)
+    squared[_own_entries(rows)] = 0
+    return squared
+
+
 def _laplacian_blocks(n_samples: int) -> Iterator[slice]:
     at_least_64_rows = max(LAPLACIAN_BLOCK_SIZE, 64 * n_samples)
     return row_blocks(n_samples, n_samples, block_size=at_least_64_rows)
@@ -352,42 +290,49 @@ def _own_entries(rows: slice) -> tuple[IntArray, IntArray]:
     return np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop)
 
 
-def manifold_form(X: Samples, L: SparseLaplacian | GaussianLaplacian) -> FloatArray:
+def manifold_form(X: TableOperator, L: SparseLaplacian | GaussianLaplacian) -> FloatArray:
     """``Q = [X 1]ᵀ L [X 1]``, of shape (d + 1, d + 1), by blocks of rows of L. O(n²d + nd²)."""
     d = X.shape[1]
     Q = np.zeros((d + 1, d + 1))
     for rows, L_rows in L.blocks():
         product = np.column_stack([X.transposed_times(L_rows.T).T, L_rows.sum(axis=1)])
-        Q[:d] += X.rows_transposed_times(rows, product)
+        Q[:d] += X.transposed_times(product, rows)
         Q[d] += product.sum(axis=0)
     return (Q + Q.T) / 2
 
 
-def manifold_curvature(
-    X: Samples, L: SparseLaplacian | GaussianLaplacian, lam: float, n_blocks: int
-) -> FeatureCurvature | SampleCurvature:
-    """The curvature of ``λ fᵀLf``, by features where d ≤ nM, by samples otherwise.
+def manifold_hessian(
+    X: TableOperator,
+    L: SparseLaplacian | GaussianLaplacian,
+    weight: float,
+    n_blocks: int,
+    *,
+    remedy: str = REMEDY,
+) -> FeatureHessian | SampleHessian:
+    """The Hessian of ``λ fᵀLf``, by features where d ≤ nM, by samples otherwise.
 
     Parameters
     ----------
-    X : Samples
+    X : TableOperator
     L : SparseLaplacian or GaussianLaplacian
-    lam : float
+    weight : float
         λ, positive.
     n_blocks : int
-        M, columns of V: 1 for two clusters, one a cluster for more.
+        M, columns of V: 1 for two clusters, one per cluster for more.
+    remedy : str, optional
+        What to do where both sides of the table are too large, for the message that says so.
     """
     n, d = X.shape
     side = min(d, n * n_blocks)
     if side > SIDE_MAX:
         raise ValueError(
-            f"lam={lam:g} needs a dense factorisation of side {side} in every iteration, more than "
-            f"{SIDE_MAX}; set lam=0, or fit on fewer features or samples."
+            f"the manifold term needs a dense factorisation of side {side} in every iteration, "
+            f"more than {SIDE_MAX}; {remedy}."
         )
     if d <= n * n_blocks:
-        Q = 2 * lam * manifold_form(X, L)
-        return FeatureCurvature(Q[:d, :d], Q[:d, d], float(Q[d, d]))
+        Q = 2 * weight * manifold_form(X, L)
+        return FeatureHessian(Q[:d, :d], Q[:d, d], float(Q[d, d]))
     dense = np.vstack([L_rows for _, L_rows in L.blocks()])
     values, vectors = eigh((dense + dense.T) / 2)
-    root = np.sqrt(2 * lam * values.clip(min=0))
-    return SampleCurvature((vectors * root) @ vectors.T, X)
+    root = np.sqrt(2 * weight * values.clip(min=0))
+    return SampleHessian((vectors * root) @ vectors.T, X)

@@ -1,59 +1,20 @@
-"""Gaussian mixtures with feature saliencies, fitted to the shortest message by EM."""
+"""Gaussian mixtures with feature saliencies: their parameters and the E-step."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, Matrix
+from tamis._typing import FloatArray, IntArray
+from tamis.solvers.table_operator import TableOperator
 from tamis.utils.blocks import row_blocks
 
-# What a Gaussian costs for each log(number of its samples): half its parameters, which are a mean
-# and a variance. The paper's R/2 (for a component's density) and S/2 (for the common one).
-PRICE = 2 / 2
 # The E-step passes over several arrays of a block again and again: blocks are smaller by this, to
 # stay in the cache.
 ARRAYS = 4
 # Densities farther apart than by this factor of e are so far apart: underflow is slow.
 LARGEST_GAP = 700.0
-
-
-class Standardised:
-    """Rows of a table, each column with mean 0 and variance 1; a sparse table stays sparse.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR} of shape (n_samples, n_features)
-    centre, scale : ndarray of shape (n_features,)
-
-    Attributes
-    ----------
-    scaled : {ndarray, CSR}
-        The columns divided by their scales, and centred where that keeps zeros: distances are
-        the same.
-    """
-
-    def __init__(self, X: Matrix, centre: FloatArray, scale: FloatArray) -> None:
-        self.shape: tuple[int, int] = X.shape
-        self._shift = centre / scale
-        if sp.issparse(X):
-            self.scaled = sp.csr_array(X, dtype=np.float64, copy=True)
-            # A column without a zero is centred for good: its offset may dwarf its scale.
-            full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
-            self.scaled.data -= np.where(full, centre, 0)[X.indices]
-            self.scaled.data /= scale[X.indices]
-            self._shift[full] = 0
-        else:
-            self.scaled = X - centre
-            self.scaled /= scale
-
-    def rows(self, some: slice) -> FloatArray:
-        """Some rows, dense."""
-        if sp.issparse(self.scaled):
-            return self.scaled[some].toarray() - self._shift
-        return self.scaled[some]
 
 
 @dataclass(frozen=True)
@@ -133,17 +94,7 @@ class Expectations:
     common: Moments
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A fitted mixture, its last E-step and the message length after each iteration."""
-
-    mixture: Mixture
-    expectations: Expectations
-    message_lengths: FloatArray
-    converged: bool
-
-
-def expectations(table: Standardised, mixture: Mixture) -> Expectations:
+def expectations(table: TableOperator, mixture: Mixture) -> Expectations:
     """The E-step, in logarithms.
 
     O(ndc) time, where d counts the features whose saliency is not 0; O((n + d)c) memory, and a
@@ -253,119 +204,7 @@ def _moments(sums: FloatArray, means: FloatArray, variances: FloatArray) -> Mome
     return Moments(total, means + shift, spread.clip(min=0))
 
 
-class MessageLength:
-    """The length of a message that tells a mixture and a table, and the M-step that shortens it.
-
-    With n samples, d features, k components, and ``R = S = 2`` parameters a Gaussian,
-
-        −log p(X) + (k + d)/2 log n + R/2 Σ_jl log(n ρ_l / k) + S/2 Σ_l log(n(1 − ρ_l)).
-
-    The paper has the weight α_j for 1/k, whatever it is: the length then falls without end as a
-    component loses its samples.
-
-    A feature of saliency 0 has no parameters in the components, one of saliency 1 none in the
-    common density: their terms are left out. Any other saliency lies in [k/n, 1 − 1/n], such that
-    no Gaussian is told of which less than one sample is expected.
-
-    Parameters
-    ----------
-    n_samples : int
-    variance_floor : float
-        Least variance of a Gaussian.
-    """
-
-    def __init__(self, n_samples: int, variance_floor: float) -> None:
-        self.n_samples = n_samples
-        self.variance_floor = variance_floor
-
-    def __call__(self, mixture: Mixture, log_likelihood: float) -> float:
-        """The length, in nats."""
-        n_told = mixture.n_components + len(mixture.saliency)
-        parameters = self._of_features(mixture, mixture.saliency).sum()
-        return float(n_told / 2 * np.log(self.n_samples) + parameters - log_likelihood)
-
-    def bounds(self, n_components: int) -> tuple[float, float]:
-        """Least and largest saliency that is neither 0 nor 1."""
-        n = self.n_samples
-        return min(n_components / n, 0.5), 1 - 1 / n
-
-    def shortened(self, mixture: Mixture, expected: Expectations, everywhere: bool) -> Mixture:
-        """The M-step: a mixture of smaller expected length.
-
-        Given the responsibilities, the expected length is a sum over the features, and each may
-        choose for itself. Its saliency is the exact minimiser within its bounds, unless 0 or 1
-        makes its own term shorter, and either
-
-        - it had fallen below one half, for 0, or
-        - the common density has no more samples than it has parameters, for 1, or
-        - `everywhere` is set: a feature may then also leave 0 for 1, and 1 for 0.
-        """
-        saliency = self._best_saliencies(mixture, expected, everywhere)
-        relevant, whole, common = expected.relevant, expected.whole, expected.common
-        # The parameters that have no effect are those of one Gaussian for all samples.
-        zero, one = saliency == 0, saliency == 1
-        means = np.where(one, whole.means, np.where(zero, 0, relevant.means))
-        variances = np.where(one, whole.variances, np.where(zero, 1, relevant.variances))
-        return Mixture(
-            expected.sizes / expected.sizes.sum(),
-            saliency,
-            means,
-            np.maximum(variances, self.variance_floor),
-            np.where(zero | one, 0, common.means),
-            np.maximum(np.where(zero | one, 1, common.variances), self.variance_floor),
-        )
-
-    def _best_saliencies(
-        self, mixture: Mixture, expected: Expectations, everywhere: bool
-    ) -> FloatArray:
-        for_one = expected.relevant.total.sum(axis=0) - PRICE * mixture.n_components
-        for_zero = expected.common.total - PRICE
-        undecided = (mixture.saliency > 0) & (mixture.saliency < 1)
-        inner = _inner_minimum(for_one, for_zero, *self.bounds(mixture.n_components))
-        saliency = np.where(undecided, inner, mixture.saliency)
-
-        now = self._of_features(mixture, mixture.saliency) - expected.log_densities
-        as_zero = self._of_features(mixture, np.zeros_like(saliency))
-        as_zero += _gaussian_length(self.n_samples, 1.0, 1.0)
-        as_one = self._of_features(mixture, np.ones_like(saliency))
-        spread = expected.whole.variances
-        model_spread = np.maximum(spread, self.variance_floor)
-        as_one += _gaussian_length(expected.sizes[:, None], spread, model_spread).sum(axis=0)
-
-        to_zero = (as_zero < now) & (as_zero <= as_one)
-        to_one = (as_one < now) & ~to_zero
-        if not everywhere:
-            to_zero &= undecided & (mixture.saliency < 0.5)
-            to_one &= undecided & (for_zero <= 0)
-        saliency[to_zero], saliency[to_one] = 0, 1
-        return saliency
-
-    def _of_features(self, mixture: Mixture, saliency: FloatArray) -> FloatArray:
-        """Length of the parameters of each feature, if it had that saliency."""
-        k = mixture.n_components
-        with np.errstate(divide="ignore"):
-            relevant = k * (np.log(self.n_samples / k) + np.log(saliency))
-            common = np.log(self.n_samples) + np.log1p(-saliency)
-        return PRICE * (np.where(saliency > 0, relevant, 0) + np.where(saliency < 1, common, 0))
-
-
-def _inner_minimum(
-    for_one: FloatArray, for_zero: FloatArray, least: float, most: float
-) -> FloatArray:
-    """Where ``−for_one·log ρ − for_zero·log(1 − ρ)`` is least in [least, most], by feature."""
-    inside = (for_one > 0) & (for_zero > 0)
-    best = np.divide(for_one, for_one + for_zero, out=np.zeros_like(for_one), where=inside)
-    at_least = for_one * np.log(least) + for_zero * np.log1p(-least)
-    at_most = for_one * np.log(most) + for_zero * np.log1p(-most)
-    return np.where(inside, best.clip(least, most), np.where(at_least >= at_most, least, most))
-
-
-def _gaussian_length(total: Matrix, variances: Matrix, model_variances: Matrix) -> FloatArray:
-    """Minus the log-likelihood of observations of some variance under a Gaussian of their mean."""
-    return total / 2 * (np.log(2 * np.pi * model_variances) + variances / model_variances)
-
-
-def mixture_of_labels(table: Standardised, labels: IntArray, variance_floor: float) -> Mixture:
+def mixture_of_labels(table: TableOperator, labels: IntArray, variance_floor: float) -> Mixture:
     """A mixture that has the given clusters as components, and saliencies of one half. O(nd)."""
     n_samples, n_features = table.shape
     sizes = np.bincount(labels)
@@ -385,56 +224,3 @@ def mixture_of_labels(table: Standardised, labels: IntArray, variance_floor: flo
         np.zeros(n_features),
         np.ones(n_features),
     )
-
-
-def shortest_message(
-    table: Standardised,
-    start: Mixture,
-    length: MessageLength,
-    *,
-    max_iter: int,
-    tol: float,
-    min_components: int,
-) -> Fit:
-    """EM from a start, then with one component less again and again; the shortest message of all.
-
-    The component that leaves is that of least weight, until `min_components` are left: with those
-    of the start, none does. O(ndc) an iteration.
-    """
-    fit = best = _run(table, start, length, max_iter, tol)
-    while fit.mixture.n_components > min_components:
-        fewer = fit.mixture.without(int(fit.mixture.weights.argmin()))
-        fit = _run(table, fewer, length, max_iter, tol)
-        best = shorter(best, fit, tol)
-    return best
-
-
-def shorter(first: Fit | None, second: Fit, tol: float) -> Fit:
-    """The first fit, unless the second is clearly shorter: rounding must not decide."""
-    if first is None:
-        return second
-    gain = first.message_lengths[-1] - second.message_lengths[-1]
-    return second if gain > tol * abs(first.message_lengths[-1]) else first
-
-
-def _run(
-    table: Standardised, start: Mixture, length: MessageLength, max_iter: int, tol: float
-) -> Fit:
-    """EM until the message gets no shorter.
-
-    When a step gains less than `tol`, relative, the next may set any saliency to 0 or 1; it is the
-    last if it gains as little.
-    """
-    mixture = start
-    expected = expectations(table, mixture)
-    last = length(mixture, expected.log_likelihood)
-    path: list[float] = []
-    settled = converged = False
-    while len(path) < max_iter and not converged:
-        mixture = length.shortened(mixture, expected, everywhere=settled)
-        expected = expectations(table, mixture)
-        path.append(length(mixture, expected.log_likelihood))
-        small = tol > 0 and last - path[-1] < tol * abs(path[-1])
-        converged = small and settled
-        settled, last = small, path[-1]
-    return Fit(mixture, expected, np.array(path), converged)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from tamis._typing import FloatArray, Matrix
-from tamis.solvers.centred import Centred
 from tamis.solvers.dense import eigh
+from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import variances
 
 # Up to this side the smaller Gram matrix of a dense table is formed and decomposed directly.
@@ -60,7 +60,7 @@ class _Components:
     """Finds leading components of a centred table, of any number, by its smaller Gram matrix."""
 
     def __init__(self, X: Matrix) -> None:
-        self.X = Centred(X)
+        self.X = TableOperator.centred(X)
         self.n_samples, n_features = X.shape
         self.side = min(X.shape)
         self.by_features = n_features <= self.n_samples

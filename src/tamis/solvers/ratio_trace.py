@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tamis._typing import FloatArray
-from tamis.solvers.centred import Centred
-from tamis.solvers.dense import eigh
-from tamis.solvers.eigen import SIDE_MAX, Operator, largest_of_inverse
+from tamis._typing import FloatArray, Operator
+from tamis.solvers.dense import eigh, scale_rows
+from tamis.solvers.eigen import SIDE_MAX, Eigenpairs, largest_of_inverse
 from tamis.solvers.indefinite import IndefiniteGram
-from tamis.solvers.l21 import Solution, smoothed_norms
+from tamis.solvers.result import SolverResult
+from tamis.solvers.row_norms import RATIO_SMOOTHING, smoothed_norms, smoothing_of
+from tamis.solvers.stopping import has_converged, stationarity
+from tamis.solvers.table_operator import TableOperator
 
-# Smoothing of the row norms, as a fraction of the largest norm that a row can have.
-SMOOTHING = 1e-5
+REMEDY = "use fewer samples or features"
 
 
-def scatter_root(X: Centred, ridge: float) -> Operator:
+def scatter_root(X: TableOperator, ridge: float, *, remedy: str = REMEDY) -> Operator:
     """Applies R, the symmetric root of ``XᵀX + δI``, to a vector or to columns.
 
     With ``XXᵀ = QΛQᵀ``, ``R = √δ·I + XᵀQ diag((√(Λ + δ) − √δ)/Λ) QᵀX``; with ``XᵀX = VΛVᵀ``, where
@@ -25,14 +26,17 @@ def scatter_root(X: Centred, ridge: float) -> Operator:
 
     Parameters
     ----------
-    X : Centred
+    X : TableOperator
+        Centred.
     ridge : float
         δ, positive.
+    remedy : str, optional
+        What to do where both sides of the table are too large, for the message that says so.
     """
     if min(X.shape) > SIDE_MAX:
         raise ValueError(
             f"X has shape {X.shape}: its smaller side exceeds {SIDE_MAX}, too large for the root "
-            "of its scatter; use TRACK, or fewer samples."
+            f"of its scatter; {remedy}."
         )
     wide = X.shape[0] < X.shape[1]
     gram = X.gram_of_samples() if wide else X.gram_of_features()
@@ -40,20 +44,12 @@ def scatter_root(X: Centred, ridge: float) -> Operator:
     values = values.clip(min=0)
     if not wide:
         roots = np.sqrt(values + ridge)
-
-        def apply(V: FloatArray) -> FloatArray:
-            scale = roots if V.ndim == 1 else roots[:, None]
-            return basis @ (scale * (basis.T @ V))
-
-        return apply
+        return lambda V: basis @ scale_rows(basis.T @ V, roots)
     base = np.sqrt(ridge)
     changes = 1 / (np.sqrt(values + ridge) + base)  # (√(Λ + δ) − √δ)/Λ, also where Λ is zero
-
-    def apply_wide(V: FloatArray) -> FloatArray:
-        scale = changes if V.ndim == 1 else changes[:, None]
-        return base * V + X.transposed_times(basis @ (scale * (basis.T @ X.times(V))))
-
-    return apply_wide
+    return lambda V: (
+        base * V + X.transposed_times(basis @ scale_rows(basis.T @ X.times(V), changes))
+    )
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ class RatioTrace:
 
     def norms(self, W: FloatArray) -> FloatArray:
         """The smoothed row norms; no row of a feasible W is longer than δ^-½."""
-        return smoothed_norms(W, SMOOTHING**2 / self.ridge)
+        return smoothed_norms(W, smoothing_of(RATIO_SMOOTHING, self.ridge**-0.5))
 
     def ratio(self, W: FloatArray) -> float:
         """The share of the scatter of a feasible XW that lies within the clusters."""
@@ -90,7 +86,7 @@ class RatioTrace:
         """The objective at a feasible W."""
         return W.shape[1] * self.ratio(W) + self.gamma * float(self.norms(W).sum())
 
-    def step(self, weights: FloatArray, n_columns: int, start: FloatArray | None) -> Step:
+    def step(self, weights: FloatArray, n_columns: int, start: FloatArray | None) -> Eigenpairs:
         """The feasible W that minimises ``Tr(Wᵀ(S_w + δI + γ diag(weights))W)``.
 
         Its columns are the smallest generalised eigenvectors of that matrix and T = S_t + δI; with
@@ -106,58 +102,55 @@ class RatioTrace:
             self.gram.size,
             n_columns,
             None if start is None else self.root(start),
-            "Lanczos on the inverse",
-            "few eigenvectors are wanted of a large matrix",
+            "Lanczos on the inverse: few eigenvectors are wanted of a large matrix",
             affordable=self.gram.size <= SIDE_MAX,
         )
         # W = A⁻¹RZ/μ equals R⁻¹Z, but rows that the penalty pushes down keep their relative order.
-        W = inverse(self.root(pairs.vectors)) * pairs.values
-        return Step(W, f"{pairs.method}: {pairs.reason}")
-
-
-@dataclass(frozen=True)
-class Step:
-    """A projection, and how it was found."""
-
-    W: FloatArray
-    how: str
+        return replace(pairs, solution=inverse(self.root(pairs.solution)) * pairs.values)
 
 
 def first_discriminants(problem: RatioTrace, n_columns: int) -> FloatArray:
     """A feasible W to start from: all features weigh the same."""
-    return problem.step(np.ones(problem.gram.size), n_columns, None).W
+    return problem.step(np.ones(problem.gram.size), n_columns, None).solution
 
 
 def ratio_trace_l21(
     problem: RatioTrace, start: FloatArray, *, max_iter: int = 100, tol: float = 1e-6
-) -> Solution:
+) -> SolverResult[FloatArray]:
     """Minimise the penalised ratio trace by reweighting, from a feasible W.
 
     Each step minimises a majorant: the objective never rises.
 
     Returns
     -------
-    Solution
-        Its objective holds the value at the start, too.
+    SolverResult
+        W, with the objective at the start, too. The optimality is the gradient along the
+        constraint, relative to the whole gradient.
     """
     W = start
     objective = [problem.objective(W)]
-    how = "none: no step was taken"
+    solver = "none: no step was taken"
     converged = False
     for _ in range(max_iter):
         weights = 1 / (2 * problem.norms(W))
         step = problem.step(weights, W.shape[1], W)
-        W, how = step.W, step.how
+        W, solver = step.solution, step.solver
         objective.append(problem.objective(W))
-        if tol > 0 and objective[-2] - objective[-1] < tol * objective[-1]:
-            converged = True
+        converged = has_converged(objective, tol)
+        if converged:
             break
-    return Solution(W, np.array(objective), converged, _stationarity(problem, W), how)
+    return SolverResult(
+        solution=W,
+        objective=np.array(objective),
+        optimality=_optimality(problem, W),
+        converged=converged,
+        solver=solver,
+    )
 
 
-def _stationarity(problem: RatioTrace, W: FloatArray) -> float:
+def _optimality(problem: RatioTrace, W: FloatArray) -> float:
     """Size of the gradient along the constraint, relative to the whole gradient."""
     TW = problem.gram.gram_times(W) + problem.ridge * W
     weights = problem.gamma / (2 * problem.norms(W))
     gradient = TW - problem.B.T @ (problem.B @ W) + weights[:, None] * W
-    return float(np.linalg.norm(gradient - TW @ (W.T @ gradient)) / np.linalg.norm(gradient))
+    return stationarity(gradient, W, TW)

@@ -41,21 +41,32 @@ class RowGram:
         self._filled = by_columns[:, self._is_filled]
         self._thin = sp.csr_array(by_columns[:, ~self._is_filled])
 
-    def __call__(self, weights: FloatArray | None = None) -> FloatArray:
-        """The product for `weights`, one a column, of any sign; None are ones. O(n²d) if dense."""
+    def __call__(self, weights: FloatArray | None = None, *, by_roots: bool = True) -> FloatArray:
+        """The product for given weights. O(n²d) if X is dense.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_features,) or None, default=None
+            Of any sign; None are ones.
+        by_roots : bool, default=True
+            Whether non-negative weights may enter by their roots, which takes half of the time
+            where X is dense. An interior point method notices their rounding, where the weights
+            span many orders of magnitude.
+        """
         weights = np.ones(self.n_features) if weights is None else weights
         if not sp.issparse(self._X):
-            return _product(self._X, weights)
-        gram: FloatArray = _product(self._thin, weights[~self._is_filled]).toarray()
+            return _product(self._X, weights, by_roots)
+        gram: FloatArray = _product(self._thin, weights[~self._is_filled], by_roots).toarray()
         weights = weights[self._is_filled]
         for columns in row_blocks(len(weights), self.n_samples, block_size=BLOCK_SIZE):
-            gram += _product(self._filled[:, columns].toarray(), weights[columns])
+            filled = self._filled[:, columns].toarray()
+            gram += _product(filled, weights[columns], by_roots)
         return gram
 
 
-def _product(X: Matrix, weights: FloatArray) -> Matrix:
-    """With no negative weight a table times its own transpose, of which BLAS computes half."""
-    if weights.min(initial=0) < 0:
+def _product(X: Matrix, weights: FloatArray, by_roots: bool) -> Matrix:
+    """By roots of the weights a table times its own transpose, of which BLAS computes half."""
+    if not by_roots or weights.min(initial=0) < 0:
         return matmul(_times_columns(X, weights), X.T)
     scaled = _times_columns(X, np.sqrt(weights))
     return matmul(scaled, scaled.T)

@@ -8,10 +8,10 @@ import numpy as np
 
 from tamis._typing import FloatArray
 from tamis.solvers.indefinite import IndefiniteGram
-from tamis.solvers.l21 import Solution, smoothed_norms
+from tamis.solvers.result import SolverResult
+from tamis.solvers.row_norms import RATIO_SMOOTHING, smoothed_norms
+from tamis.solvers.stopping import has_converged, stationarity
 
-# Smoothing of the row norms, sqrt(‖w‖² + ζ): 1e-5 on the norm of a row of an orthonormal W.
-SMOOTHING = 1e-10
 # A scatter below this is rounding, of a table whose Frobenius norm is one.
 NOTHING = 1e-13
 # A rise of this relative size is rounding.
@@ -47,7 +47,7 @@ class TraceRatio:
         total += self.ridge * W.shape[1]
         # Without a ridge W may lie where the table does not vary: nothing is separated there.
         ratio = max(0.0, 1 - between / total) if total > NOTHING else 1.0
-        return ratio, max(total, NOTHING), smoothed_norms(W, SMOOTHING)
+        return ratio, max(total, NOTHING), smoothed_norms(W, RATIO_SMOOTHING)
 
     def ratio(self, W: FloatArray) -> float:
         """The share of the scatter of XW that lies within the clusters."""
@@ -66,7 +66,7 @@ def trace_ratio_l21(
     safeguard: bool = True,
     max_iter: int = 100,
     tol: float = 1e-6,
-) -> Solution:
+) -> SolverResult[FloatArray]:
     """Descend the penalised trace ratio from an orthonormal W.
 
     With r the ratio and t its denominator at the current W, a step takes the smallest eigenvectors
@@ -87,8 +87,9 @@ def trace_ratio_l21(
 
     Returns
     -------
-    Solution
-        Its objective holds the value at the start, too.
+    SolverResult
+        W, with the objective at the start, too. The optimality is the gradient along the
+        constraint, relative to the whole gradient.
 
     Notes
     -----
@@ -97,7 +98,7 @@ def trace_ratio_l21(
     W = start
     objective = [problem.objective(W)]
     hold = 0.0
-    how = "none: no step was taken"
+    solver = "none: no step was taken"
     converged = False
     for _ in range(max_iter):
         ratio, total, norms = problem.parts(W)
@@ -105,7 +106,7 @@ def trace_ratio_l21(
         for attempt in range(HOLDING_STEPS):
             U = problem.B.T if hold == 0 else np.hstack([problem.B.T, np.sqrt(hold) * W])
             pairs = problem.gram.smallest(diagonal, 1 - ratio, U, W.shape[1], start=W)
-            value = problem.objective(pairs.vectors)
+            value = problem.objective(pairs.solution)
             rises = value > objective[-1] * (1 + ROUNDING)
             if not (safeguard and rises):
                 break
@@ -113,18 +114,24 @@ def trace_ratio_l21(
                 hold = 0.1 * float(np.abs(pairs.values).max())
             else:
                 hold *= 4
-        how = f"{pairs.method}: {pairs.reason}"
+        solver = pairs.solver
         if safeguard and rises:
             converged = True  # no step descends: W is stationary up to rounding
             break
-        W = pairs.vectors
+        W = pairs.solution
         # An easy step is held back less next time, and not at all after a few of them.
         hold = hold / 4 if attempt == 0 and hold > 1e-3 * np.abs(pairs.values).max() else 0.0
         objective.append(value)
-        if tol > 0 and abs(objective[-2] - value) < tol * value:
-            converged = True
+        converged = has_converged(objective, tol)
+        if converged:
             break
-    return Solution(W, np.array(objective), converged, _stationarity(problem, W), how)
+    return SolverResult(
+        solution=W,
+        objective=np.array(objective),
+        optimality=_optimality(problem, W),
+        converged=converged,
+        solver=solver,
+    )
 
 
 def first_directions(problem: TraceRatio, n_columns: int) -> FloatArray:
@@ -143,12 +150,12 @@ def first_directions(problem: TraceRatio, n_columns: int) -> FloatArray:
     total = share * float(scatter.sum())
     ratio = 1 - float(np.linalg.norm(problem.B) ** 2 / scatter.sum())
     diagonal = problem.ridge * (1 - ratio) + problem.gamma * total / (2 * norms)
-    return problem.gram.smallest(diagonal, 1 - ratio, problem.B.T, n_columns).vectors
+    return problem.gram.smallest(diagonal, 1 - ratio, problem.B.T, n_columns).solution
 
 
-def _stationarity(problem: TraceRatio, W: FloatArray) -> float:
+def _optimality(problem: TraceRatio, W: FloatArray) -> float:
     """Size of the gradient along the constraint, relative to the whole gradient."""
     ratio, total, norms = problem.parts(W)
     MW = (1 - ratio) * problem.gram.gram_times(W) - problem.B.T @ (problem.B @ W)
     MW += (problem.ridge * (1 - ratio) + problem.gamma * total / (2 * norms))[:, None] * W
-    return float(np.linalg.norm(MW - W @ (W.T @ MW)) / np.linalg.norm(MW))
+    return stationarity(MW, W)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-import scipy.linalg
 
-from tamis._typing import FloatArray, IntArray
-from tamis.solvers.centred import Centred
-from tamis.solvers.dense import cho_factor, eigh, matmul
+from tamis._typing import FloatArray, IntArray, Operator
+from tamis.solvers.conjugate_gradients import conjugate_gradients
+from tamis.solvers.dense import cholesky_of_identity_plus, eigh, matmul, scale_rows
 from tamis.solvers.eigen import SIDE_MAX
+from tamis.solvers.table_operator import TableOperator
 
 __all__ = ["WeightedRidge"]
 
@@ -22,8 +21,10 @@ TAIL = 0.01
 # suffice, and rounding may keep the residual above the tolerance for good.
 RESIDUAL = 1e-13
 STEPS = 10
-# With fewer samples a target than this the whole system costs less than those products.
-SAMPLES_A_TARGET = 100
+# The same where conjugate gradients do it all, within a descent that compares values anyway.
+IMPLICIT_RESIDUAL, IMPLICIT_STEPS = 1e-8, 200
+# With fewer samples per target than this the whole system costs less than those products.
+SAMPLES_PER_TARGET = 100
 
 
 class WeightedRidge:
@@ -31,8 +32,7 @@ class WeightedRidge:
 
     Parameters
     ----------
-    X : Centred
-        The table, centred or scaled, as an operator.
+    X : TableOperator
 
     Notes
     -----
@@ -40,10 +40,10 @@ class WeightedRidge:
     system of the samples is, ``(I + X diag(e) Xᵀ)S = Y`` with ``W = diag(e)XᵀS``, in O(n²d) for
     each e. Once most weights are negligible, as reweighting makes them, only the a features that
     are not enter a factorisation, of O(na²), and a few products with X account for the others.
-    Where both sides exceed 6000, conjugate gradients do it all: O(nd) a step.
+    Where both sides exceed 6000, conjugate gradients do it all: O(nd) per step.
     """
 
-    def __init__(self, X: Centred) -> None:
+    def __init__(self, X: TableOperator) -> None:
         self.X = X
         n_samples, n_features = X.shape
         self._is_implicit = min(X.shape) > SIDE_MAX
@@ -75,7 +75,7 @@ class WeightedRidge:
     def _by_samples(self, e: FloatArray, Y: FloatArray, start: FloatArray) -> FloatArray:
         """``(I + X diag(e) Xᵀ)⁻¹Y``."""
         n_samples, n_features = self.X.shape
-        if n_samples >= SAMPLES_A_TARGET * Y.shape[1]:
+        if n_samples >= SAMPLES_PER_TARGET * Y.shape[1]:
             heavy = self._heavy(e)
             if len(heavy) <= min(n_samples, n_features // 4):
                 return self._by_heavy_features(e, heavy, Y, start)
@@ -115,7 +115,9 @@ class WeightedRidge:
 
         # At the solution S is what W leaves of Y.
         first = Y - self.X.times(start)
-        return _conjugate_gradients(apply, precondition, Y, first, residual=RESIDUAL, steps=STEPS)
+        return conjugate_gradients(
+            apply, Y, precondition=precondition, start=first, tol=RESIDUAL, max_iter=STEPS
+        ).solution
 
     def _by_products(self, e: FloatArray, correlation: FloatArray, start: FloatArray) -> FloatArray:
         root = np.sqrt(e)[:, None]
@@ -123,12 +125,17 @@ class WeightedRidge:
         def apply(Z: FloatArray) -> FloatArray:
             return Z + root * self.X.transposed_times(self.X.times(root * Z))
 
-        return root * _conjugate_gradients(
-            apply, lambda R: R, root * correlation, start / root, residual=1e-8, steps=200
+        found = conjugate_gradients(
+            apply,
+            root * correlation,
+            start=start / root,
+            tol=IMPLICIT_RESIDUAL,
+            max_iter=IMPLICIT_STEPS,
         )
+        return root * found.solution
 
 
-def _solver_of_identity_plus(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
+def _solver_of_identity_plus(matrix: FloatArray) -> Operator:
     """Solves systems with I plus a positive semi-definite matrix, which is overwritten.
 
     By Cholesky; or by eigenvectors where the matrix is so large that rounding hides the identity,
@@ -137,43 +144,5 @@ def _solver_of_identity_plus(matrix: FloatArray) -> Callable[[FloatArray], Float
     if np.trace(matrix) * len(matrix) * np.finfo(np.float64).eps >= 0.5:
         values, vectors = eigh(matrix)
         inverse = 1 / (1 + values.clip(min=0))
-        return lambda Y: vectors @ (inverse[:, None] * (vectors.T @ Y))
-    matrix.flat[:: len(matrix) + 1] += 1
-    factor = cho_factor(matrix, overwrite_a=True)
-    return lambda Y: scipy.linalg.cho_solve(factor, Y)
-
-
-def _conjugate_gradients(
-    apply: Callable[[FloatArray], FloatArray],
-    precondition: Callable[[FloatArray], FloatArray],
-    Y: FloatArray,
-    start: FloatArray,
-    *,
-    residual: float,
-    steps: int,
-) -> FloatArray:
-    """All columns at once, so that each product serves them all."""
-    S, R = start, Y - apply(start)
-    size = np.linalg.norm(Y, axis=0)
-    worse_than_zero = np.linalg.norm(R, axis=0) > size
-    S, R = np.where(worse_than_zero, 0, S), np.where(worse_than_zero, Y, R)
-    enough = residual * size
-    Z = precondition(R)
-    direction, slope = Z, _column_products(R, Z)
-    for _ in range(steps):
-        going_on = np.linalg.norm(R, axis=0) > enough
-        if not going_on.any():
-            break
-        image = apply(direction)
-        curvature = _column_products(direction, image)
-        step = np.divide(slope, curvature, out=np.zeros_like(slope), where=going_on)
-        S, R = S + step * direction, R - step * image
-        Z = precondition(R)
-        previous, slope = slope, _column_products(R, Z)
-        ratio = np.divide(slope, previous, out=np.zeros_like(slope), where=going_on)
-        direction = Z + ratio * direction
-    return S
-
-
-def _column_products(A: FloatArray, B: FloatArray) -> FloatArray:
-    return np.einsum("ij,ij->j", A, B)
+        return lambda Y: vectors @ scale_rows(vectors.T @ Y, inverse)
+    return cholesky_of_identity_plus(matrix).solve

@@ -170,3 +170,10 @@ def share_of_variation(X: Matrix) -> float:
     n_samples = X.shape[0]
     mean, scatter = weighted_moments(X, np.ones(n_samples))
     return float(np.sqrt(scatter.sum() / (scatter.sum() + n_samples * (mean**2).sum())))
+
+
+def centred_unit_columns(Y: FloatArray) -> FloatArray:
+    """Columns minus their means, scaled to unit length; a constant column becomes zero."""
+    Y = Y - Y.mean(axis=0)
+    norms = np.linalg.norm(Y, axis=0)
+    return np.divide(Y, norms, out=np.zeros_like(Y), where=norms > 0)

@@ -1,4 +1,4 @@
-"""The convex inner problem of M3FS, equations 10 and 17, by a primal–dual interior point method."""
+"""A primal–dual interior point method for the inner problem of maximum margin clustering."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ import numpy as np
 import scipy.linalg
 
 from tamis._typing import FloatArray
-from tamis.solvers.margin_hessian import Curvature, Scaling
+from tamis.solvers.margin_hessian import Scaling
+from tamis.solvers.margin_problem import (
+    InnerProblem,
+    InnerResult,
+    combination,
+    largest_sum,
+    products,
+)
 
 # Share of the step to the boundary that is taken.
 STEP = 0.99
@@ -20,147 +27,15 @@ FIRST_C, NEXT_C = 1e5, 1e4
 NEGLIGIBLE = 1e-3
 
 
-@dataclass(frozen=True)
-class InnerProblem:
-    r"""Margin constraints under one slack, with a budget of scale factors.
-
-    .. math:: \min_{V, b, \xi \ge 0, \sigma} \tfrac12 \sum_k \|v_k\|^2 / \sigma_k + C \xi
-       + \tfrac12 \theta^T H \theta \quad \text{s.t.} \quad
-       \langle A_j, V \rangle + a_j b \ge h_j - \xi, \quad 0 \le \sigma \le 1, \quad
-       \textstyle\sum_k \sigma_k = m
-
-    and, with a bias, :math:`|b| \le l`; without, :math:`|\langle B_j, V \rangle| \le l`.
-
-    Attributes
-    ----------
-    cuts : ndarray of shape (n_cuts, n_features, n_blocks)
-        A; V has one block for two classes, one a class for more.
-    cut_biases : ndarray of shape (n_cuts,)
-    cut_bounds : ndarray of shape (n_cuts,)
-        h.
-    C : float
-    n_selected : int
-        m, at most n_features; with all of them σ = 1 is fixed.
-    limit : float
-        l, positive.
-    balances : ndarray of shape (n_balances, n_features, n_blocks) or None
-        B; None if there is a bias.
-    curvature : Curvature
-        H.
-    """
-
-    cuts: FloatArray
-    cut_biases: FloatArray
-    cut_bounds: FloatArray
-    C: float
-    n_selected: int
-    limit: float
-    balances: FloatArray | None
-    curvature: Curvature
-
-    def regulariser(self, V: FloatArray, b: float) -> float:
-        """The objective without Cξ, for the best σ."""
-        HV, Hb = self.curvature.apply(V, b)
-        norms = np.linalg.norm(V, axis=1)
-        return support_term(norms, self.n_selected) + 0.5 * (float((HV * V).sum()) + Hb * b)
-
-    def repaired(self, V: FloatArray, b: float) -> tuple[FloatArray, float]:
-        """The point moved onto the balance constraints, should rounding have left it outside."""
-        if self.balances is None:
-            return V, float(np.clip(b, -self.limit, self.limit))
-        largest = np.abs(products(self.balances, V)).max(initial=0)
-        return (V if largest <= self.limit else V * (self.limit / largest)), b
-
-    def slack(self, V: FloatArray, b: float) -> float:
-        """The smallest ξ that the cuts allow."""
-        margins = products(self.cuts, V) + self.cut_biases * b
-        return max(0.0, float((self.cut_bounds - margins).max(initial=0)))
-
-
-@dataclass(frozen=True)
-class InnerSolution:
-    """An optimum of the inner problem, and the proof of it.
-
-    Attributes
-    ----------
-    V : ndarray of shape (n_features, n_blocks)
-    b : float
-    slack : float
-        ξ.
-    prices : ndarray of shape (n_features, n_blocks)
-        The gradient w = Aᵀα − Hθ: v_k = σ_k w_k, and a feature outside has the smaller norm.
-    multipliers : ndarray of shape (n_cuts,)
-        α of the cuts; an inactive cut has nearly zero.
-    objective : float
-    gap : float
-        Difference to a proven lower bound.
-    n_iter : int
-    """
-
-    V: FloatArray
-    b: float
-    slack: float
-    prices: FloatArray
-    multipliers: FloatArray
-    objective: float
-    gap: float
-    n_iter: int
-
-
-def products(rows: FloatArray, V: FloatArray) -> FloatArray:
-    """The inner product of V with each of a stack of arrays of its shape."""
-    return rows.reshape(len(rows), -1) @ V.ravel()
-
-
-def combination(weights: FloatArray, rows: FloatArray) -> FloatArray:
-    """The weighted sum of a stack of arrays."""
-    return (weights @ rows.reshape(len(rows), -1)).reshape(rows.shape[1:])
-
-
-def scale_factors(norms: FloatArray, n_selected: int) -> FloatArray:
-    """The σ that minimises ``Σ v_k² / σ_k`` for given ``|v_k|``: ``min(1, |v_k| / τ)``, Σσ = m.
-
-    Where fewer than m features are in use, the others share what is left of m equally.
-    O(d log d).
-    """
-    d = len(norms)
-    in_use = norms > 0
-    n_used = int(in_use.sum())
-    if n_used <= n_selected:
-        rest = (n_selected - n_used) / max(1, d - n_used)
-        return np.where(in_use, 1.0, rest)
-    ordered = np.sort(norms)[::-1]
-    # With the j largest at one, τ = (sum of the others) / (m − j): the first j that leaves the
-    # next one below its level.
-    tails = np.cumsum(ordered[::-1])[::-1][:n_selected]
-    levels = tails / (n_selected - np.arange(n_selected))
-    # The last level may equal its own norm but for rounding.
-    below = ordered[:n_selected] <= levels
-    level = levels[below.argmax()] if below.any() else levels[-1]
-    return np.minimum(1.0, norms / level)
-
-
-def support_term(norms: FloatArray, n_selected: int) -> float:
-    """``½ min_σ Σ v_k² / σ_k``: half the squared m-support norm."""
-    sigma = scale_factors(norms, n_selected)
-    return 0.5 * float(np.divide(norms**2, sigma, out=np.zeros_like(norms), where=norms > 0).sum())
-
-
-def largest_sum(values: FloatArray, n_selected: int) -> float:
-    """Sum of the m largest values."""
-    start = len(values) - n_selected
-    return float(np.partition(values, start)[start:].sum()) if start else float(values.sum())
-
-
-def solve_inner(problem: InnerProblem, *, tol: float = 1e-9, max_iter: int = 100) -> InnerSolution:
+def solve_inner(problem: InnerProblem, *, tol: float = 1e-9, max_iter: int = 100) -> InnerResult:
     """Newton's method on the perturbed optimality conditions, in (w, σ) with v = σ∘w.
 
     In these variables the conditions ``w = Aᵀα − Hθ`` and ``½‖w_k‖² = ν + μ_k − π_k`` stay smooth
     where σ_k → 0. Each step eliminates σ feature by feature, w by one solve with
     ``(P⁻¹ + H)⁻¹``, and ends in a dense system of the size of the constraints.
 
-    Stops when the duality gap is below `tol` times the objective. O(J²dM + J³) an iteration for J
-    constraints, and the factorisation of the curvature.
+    Stops when the duality gap is below `tol` times the objective. O(J²dM + J³) per iteration for J
+    constraints, and the factorisation of the Hessian.
     """
     # Near a hard margin the multipliers are about 1/κ² for cuts of size κ, however large C is.
     # A C far beyond that is lowered first: where ξ = 0 at the optimum it makes no difference, and
@@ -173,7 +48,7 @@ def solve_inner(problem: InnerProblem, *, tol: float = 1e-9, max_iter: int = 100
         C = min(problem.C, C * NEXT_C)
         state.restart(C)
         n_iter += state.run(tol, max_iter)
-    return state.solution(n_iter)
+    return state.result(n_iter, tol)
 
 
 class _State:
@@ -196,8 +71,9 @@ class _State:
         self.e = np.concatenate([np.ones(n_cuts + 1), 0 * limits])
         self.column = np.zeros((d, n_blocks))
         if self.has_bias:
-            self.column = problem.curvature.bias_column()
+            self.column = problem.hessian.bias_column()
         self.objective, self.bound = np.inf, -np.inf
+        self.path: list[float] = []
         self.restart(C)
 
     def restart(self, C: float) -> None:
@@ -310,9 +186,10 @@ class _State:
         objective = problem.regulariser(V, b) + problem.C * slack
         if objective < self.objective:
             self.objective, self.best = objective, (V, b, slack)
+        self.path.append(self.objective)
         # Any α ≥ 0 whose cuts sum to at most C gives a bound, for any θ at which the quadratic
         # term is linearised; the multipliers of |b| ≤ l absorb what is left of the bias.
-        HV, Hb = problem.curvature.apply(V, b)
+        HV, Hb = problem.hessian.apply(V, b)
         alpha = self.alpha.copy()
         alpha[: self.n_cuts] *= min(1.0, problem.C / alpha[: self.n_cuts].sum())
         if self.has_bias:
@@ -325,8 +202,21 @@ class _State:
         if bound > self.bound:
             self.bound, self.best_dual = bound, (prices, alpha[: self.n_cuts])
 
-    def solution(self, n_iter: int) -> InnerSolution:
-        return InnerSolution(*self.best, *self.best_dual, self.objective, self.gap, n_iter)
+    def result(self, n_iter: int, tol: float) -> InnerResult:
+        V, b, slack = self.best
+        prices, multipliers = self.best_dual
+        return InnerResult(
+            solution=V,
+            objective=np.array(self.path),
+            optimality=self.gap,
+            converged=self.gap <= tol * abs(self.objective),
+            solver="primal–dual interior point method",
+            b=b,
+            slack=slack,
+            prices=prices,
+            multipliers=multipliers,
+            n_iter=n_iter,
+        )
 
 
 @dataclass(frozen=True)
@@ -366,7 +256,7 @@ class _Newton:
             self.lean = state.w / (state.sigma * D + squares)[:, None]
             self.give = state.sigma / (state.sigma * D + squares)
         P = Scaling(state.sigma, state.w, self.inverse_d)
-        self.solve = state.problem.curvature.inverse(P)
+        self.solve = state.problem.hessian.inverse(P)
         self.columns = np.concatenate([state.A, -state.column[None], -self.lean[None]])
         self.solved = self.solve(self.columns)
         self._factorise()
@@ -383,7 +273,7 @@ class _Newton:
         system[:J, J] += state.a
         system[J, :J] += state.a
         # The bias row, with its sign turned: −Hb·dθ + aᵀdα.
-        system[J, J] -= state.problem.curvature.bias_weight() if state.has_bias else 1
+        system[J, J] -= state.problem.hessian.bias_weight() if state.has_bias else 1
         system[J + 1, J + 1] += 1 if state.is_fixed else self.give.sum()
         system[:J, J + 2] = system[J + 2, :J] = state.e
         # Balanced: a unit diagonal for the constraints, unit rows for b, ν and ξ, whose own
@@ -411,7 +301,7 @@ class _Newton:
         With the affine step the terms of second order are taken at it.
         """
         state = self.state
-        curvature = state.problem.curvature
+        hessian = state.problem.hessian
         J = len(state.s)
         d = len(state.sigma)
         second_v = np.zeros_like(state.w)
@@ -423,7 +313,7 @@ class _Newton:
             second_s = affine.s * affine.alpha
             second_mu, second_pi = -affine.sigma * affine.mu, affine.sigma * affine.pi
         V = state.sigma[:, None] * state.w + second_v
-        HV, Hb = curvature.apply(V, state.b)
+        HV, Hb = hessian.apply(V, state.b)
         R_w = state.w + HV - combination(state.alpha, state.A)
         R_b = Hb - float(state.a @ state.alpha)
         R_s = products(state.A, V) + state.a * state.b + state.e * state.xi
@@ -447,7 +337,7 @@ class _Newton:
         found = self._small_solve(rhs)
         d_alpha, d_b, d_nu, d_xi = found[:J], float(found[J]), float(found[J + 1]), float(found[-1])
         dv = self.solve(base[None])[0] + combination(found[: J + 2], self.solved)
-        H_dv, _ = curvature.apply(dv, d_b)
+        H_dv, _ = hessian.apply(dv, d_b)
         d_sigma = (self.lean * dv).sum(axis=1) + self.give * (rho - d_nu)
         return _Direction(
             w=combination(d_alpha, state.A) - R_w - H_dv,

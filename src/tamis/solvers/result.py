@@ -1,0 +1,34 @@
+"""What every solver returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from tamis._typing import FloatArray
+
+SolutionT = TypeVar("SolutionT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolverResult(Generic[SolutionT]):
+    """A solution, the path to it, and how far it can be trusted.
+
+    Attributes
+    ----------
+    solution : object
+        What was solved for: most often an array.
+    objective : ndarray
+        The objective along the iterations; its last value is that of the solution.
+    optimality : float
+        How far the solution is from optimal, by a measure that the solver documents; 0 is optimal.
+    converged : bool
+    solver : str
+        The algorithm that was used and, where there was a choice, why.
+    """
+
+    solution: SolutionT
+    objective: FloatArray
+    optimality: float
+    converged: bool
+    solver: str

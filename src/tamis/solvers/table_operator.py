@@ -1,0 +1,224 @@
+"""A table as an operator: shifted, with scaled rows, and never made dense if it is sparse."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import FloatArray, IntArray, Matrix
+from tamis.solvers.dense import matmul, scale_rows
+from tamis.solvers.row_gram import RowGram
+from tamis.utils.blocks import row_blocks
+from tamis.utils.columns import weighted_moments
+
+
+class TableOperator:
+    """``diag(s)(X − 1mᵀ)`` in float64, known by its products.
+
+    Of a dense table the shift m is subtracted once. A sparse one is kept as it is, and the shift is
+    taken out of every product. Only its columns without a zero are shifted for good: nothing is
+    lost by it, and a large offset would drown them in every product.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+        Neither copied, where it is float64 already and has no shift, nor changed.
+    shift : ndarray of shape (n_features,) or None, default=None
+        m; None leaves the columns where they are.
+    row_scale : ndarray of shape (n_samples,) or None, default=None
+        s; None leaves the rows as they are.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    is_sparse : bool
+    stored : {ndarray, CSR}
+        The table that is held: X less what has been subtracted for good. Its rows are as far apart
+        as those of X.
+    origin : ndarray of shape (n_features,)
+        m, zeros where there is none.
+    """
+
+    def __init__(
+        self, X: Matrix, *, shift: FloatArray | None = None, row_scale: FloatArray | None = None
+    ) -> None:
+        self.is_sparse = sp.issparse(X)
+        self.shape: tuple[int, int] = X.shape
+        self.origin = np.zeros(X.shape[1]) if shift is None else shift
+        self._row_scale = row_scale
+        self._is_centred = False
+        # What is left of the shift, to be taken out of products.
+        self._shift: FloatArray | None = None
+        self.stored: Matrix
+        if self.is_sparse:
+            self.stored = sp.csr_array(X, dtype=np.float64)
+            if shift is not None:
+                self._shift_full_columns(shift)
+        else:
+            self.stored = np.asarray(X, dtype=np.float64) if shift is None else X - shift
+
+    @classmethod
+    def centred(cls, X: Matrix, *, norm: float | None = None) -> Self:
+        """The table less its column means.
+
+        A dense table whose means are rounding already, as those of standardised columns are, is
+        used as it is.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR} of shape (n_samples, n_features)
+        norm : float or None, default=None
+            The Frobenius norm to scale the centred table to; None leaves its scale.
+        """
+        mean, scatter = weighted_moments(X, np.ones(X.shape[0]))
+        table = cls(X, shift=None if _has_zero_means(X, mean, scatter) else mean)
+        if norm is not None:
+            factor = norm / np.sqrt(scatter.sum())
+            scatter = scatter * factor**2
+            table.origin = table.origin * factor
+            table.stored = table.stored * factor
+            table._shift = None if table._shift is None else table._shift * factor
+        table._squared_column_norms, table._is_centred = scatter, True
+        return table
+
+    @classmethod
+    def standardised(cls, X: Matrix, mean: FloatArray, scale: FloatArray) -> Self:
+        """The table with ``(x − mean) / scale`` in each column, for statistics that are given."""
+        table = cls(X, shift=mean)
+        table.origin = mean / scale
+        if table.is_sparse:
+            table.stored = table.stored.copy()
+            table.stored.data /= scale[table.stored.indices]
+        else:
+            table.stored /= scale
+        table._shift = None if table._shift is None else table._shift / scale
+        return table
+
+    def _shift_full_columns(self, shift: FloatArray) -> None:
+        table = self.stored
+        full = np.bincount(table.indices, minlength=table.shape[1]) == table.shape[0]
+        if full.any():
+            data = table.data - np.where(full, shift, 0)[table.indices]
+            self.stored = sp.csr_array((data, table.indices, table.indptr), shape=table.shape)
+        self._shift = np.where(full, 0, shift)
+
+    def times(self, V: FloatArray) -> FloatArray:
+        """The operator times V, a vector or columns."""
+        product = self.stored @ V
+        if self._shift is not None:
+            product = product - self._shift @ V
+        return product if self._row_scale is None else scale_rows(product, self._row_scale)
+
+    def transposed_times(self, U: FloatArray, rows: slice | None = None) -> FloatArray:
+        """The transposed operator, or that of some rows, times U, a vector or columns."""
+        table, row_scale = self.stored, self._row_scale
+        if rows is not None:
+            table = table[rows]
+            row_scale = None if row_scale is None else row_scale[rows]
+        if row_scale is not None:
+            U = scale_rows(U, row_scale)
+        product = table.T @ U
+        if self._shift is not None:
+            product -= np.multiply.outer(self._shift, U.sum(axis=0))
+        return product
+
+    def rows(self, some: slice) -> FloatArray:
+        """Some rows, dense."""
+        rows = self.stored[some].toarray() if self.is_sparse else self.stored[some]
+        if self._shift is not None:
+            rows = rows - self._shift
+        return rows if self._row_scale is None else scale_rows(rows, self._row_scale[some])
+
+    def columns(self, chosen: IntArray) -> FloatArray:
+        """The chosen columns, dense."""
+        columns = self.stored[:, chosen]
+        columns = columns.toarray() if self.is_sparse else columns
+        if self._shift is not None:
+            columns = columns - self._shift[chosen]
+        return columns if self._row_scale is None else scale_rows(columns, self._row_scale)
+
+    def column_means(self) -> FloatArray:
+        """Means of the columns. O(nd), or O(nnz) if sparse."""
+        weights = np.ones(self.shape[0]) if self._row_scale is None else self._row_scale
+        mean = weighted_moments(self.stored, weights)[0]
+        if self._shift is not None:
+            mean = mean - self._shift
+        return mean if self._row_scale is None else mean * weights.mean()
+
+    def squared_column_norms(self) -> FloatArray:
+        """Squared lengths of the columns: the diagonal of the Gram matrix of the features."""
+        return self._squared_column_norms
+
+    @cached_property
+    def _squared_column_norms(self) -> FloatArray:
+        weights = np.ones(self.shape[0]) if self._row_scale is None else self._row_scale**2
+        if self._shift is not None:
+            mean, scatter = weighted_moments(self.stored, weights)
+            return scatter + weights.sum() * (mean - self._shift) ** 2
+        if self.is_sparse:
+            return np.asarray(self.stored.multiply(self.stored).T @ weights)
+        total = np.zeros(self.shape[1])
+        for rows in row_blocks(*self.shape):
+            total += weights[rows] @ self.stored[rows] ** 2
+        return total
+
+    def gram_of_features(self) -> FloatArray:
+        """The transposed operator times the operator, d × d. O(nd²)."""
+        if self.is_sparse:
+            return self._sparse_gram_of_features()
+        if self._row_scale is None:
+            return matmul(self.stored.T, self.stored)
+        gram = np.zeros((self.shape[1], self.shape[1]))
+        for rows in row_blocks(*self.shape):
+            scaled = self.rows(rows)
+            gram += matmul(scaled.T, scaled)
+        return gram
+
+    def _sparse_gram_of_features(self) -> FloatArray:
+        weights = np.ones(self.shape[0]) if self._row_scale is None else self._row_scale**2
+        gram = RowGram(sp.csr_array(self.stored.T))(weights)
+        if self._shift is None:
+            return gram
+        # Σ w (x − m)(x − m)ᵀ = Σ w xxᵀ − (Σ w) mmᵀ − (cmᵀ + mcᵀ) with c = Σ w (x − m).
+        gram = gram - weights.sum() * np.outer(self._shift, self._shift)
+        if not self._is_centred:
+            cross = np.outer(self.stored.T @ weights - weights.sum() * self._shift, self._shift)
+            gram -= cross + cross.T
+        return gram
+
+    def gram_of_samples(
+        self, weights: FloatArray | None = None, *, by_roots: bool = True
+    ) -> FloatArray:
+        """The operator times ``diag(weights)`` times the transposed operator, n × n. O(n²d).
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_features,) or None, default=None
+            Of any sign; None are ones.
+        by_roots : bool, default=True
+            As in :class:`RowGram`.
+        """
+        gram = self._row_gram(weights, by_roots=by_roots)
+        if self._shift is not None:
+            weighted = self._shift if weights is None else weights * self._shift
+            cross = self.stored @ weighted
+            gram = gram - cross[:, None] - cross + weighted @ self._shift
+        if self._row_scale is None:
+            return gram
+        return self._row_scale[:, None] * gram * self._row_scale
+
+    @cached_property
+    def _row_gram(self) -> RowGram:
+        return RowGram(self.stored)
+
+
+def _has_zero_means(X: Matrix, mean: FloatArray, scatter: FloatArray) -> bool:
+    """Whether the means of a dense table are no more than what rounding leaves of them."""
+    if sp.issparse(X) or X.dtype != np.float64:
+        return False
+    deviations = np.sqrt(scatter / X.shape[0])
+    rounding = np.finfo(np.float64).eps * np.sqrt(X.shape[0]) * deviations
+    return bool(np.all(np.abs(mean) <= rounding))
