@@ -70,8 +70,6 @@ class Selector(SelectorMixin, BaseEstimator):
     objective_: FloatArray
     n_iter_: int
     max_iter: int
-    # Whether the number of features is part of what `fit` optimises: another number, another fit.
-    _count_is_fitted: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -88,6 +86,11 @@ class Selector(SelectorMixin, BaseEstimator):
         super().__init_subclass__(**kwargs)
         if "fit" in vars(cls):
             cls.fit = on_one_thread(cls.fit)  # type: ignore[method-assign]
+
+    @property
+    def _count_is_fitted(self) -> bool:
+        """Whether the number of features is part of what `fit` optimises."""
+        return False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -137,7 +140,7 @@ class Selector(SelectorMixin, BaseEstimator):
         lowest, highest = extent(X)
         self._fitted_extent = X.shape[0], lowest, highest  # by which evidence knows the table
         refuse_unusable_values(lowest, highest, getattr(self, "feature_names_in_", None))
-        self._n_selected()
+        self._n_fitted = self._n_selected()
         self._check_sample_counts(X.shape[0])
         rounding = columns_of_rounding(X, lowest, highest)
         if len(rounding):
@@ -236,7 +239,14 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "ranking_")
-        return self.ranking_ <= self._n_selected()
+        wanted = self._n_selected()
+        if self._count_is_fitted and wanted != self._n_fitted:
+            raise ValueError(
+                f"{type(self).__name__} was fitted for {self._n_fitted} features, but "
+                f"n_features_to_select now asks for {wanted}: the number is part of its objective; "
+                "call fit again."
+            )
+        return self.ranking_ <= wanted
 
 
 def _without_rounding(scores: FloatArray) -> FloatArray:

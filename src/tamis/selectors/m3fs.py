@@ -164,7 +164,6 @@ class M3FS(Selector):
           dtype=object)
     """
 
-    _count_is_fitted: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -227,11 +226,14 @@ class M3FS(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @property
+    def _count_is_fitted(self) -> bool:
+        return True
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster and select at once; `y` is ignored."""
         X, constant = self._check_input(X)
-        self._n_fitted = self._n_selected()
         n_features = X.shape[1]
         n_blocks = n_functions(self.n_clusters)
         self.coef_, self.intercept_ = np.zeros((n_features, n_blocks)), np.zeros(n_blocks)
@@ -331,15 +333,6 @@ class M3FS(Selector):
                 "times the median one: margins will depend on it alone; scale the columns, for "
                 "example with sklearn.preprocessing.MinMaxScaler."
             )
-
-    def _get_support_mask(self) -> BoolArray:
-        check_is_fitted(self, "ranking_")
-        if self._n_selected() != self._n_fitted:
-            raise ValueError(
-                f"M3FS was fitted for {self._n_fitted} features, but n_features_to_select now asks "
-                f"for {self._n_selected()}: the number is part of its objective; call fit again."
-            )
-        return super()._get_support_mask()
 
 
 def _scales_and_weights(found: MarginSolution, n_selected: int) -> tuple[FloatArray, FloatArray]:
