@@ -45,7 +45,11 @@ SETTINGS = {
     "pca_score, fraction": (PCAScore(n_components=0.9), {}),
     "column_subset, greedy": (
         ColumnSubset(swaps=False),
-        {"duplicated columns": METHODS["column_subset"].expected_failed_checks["duplicated columns"]},
+        {
+            "duplicated columns": METHODS["column_subset"].expected_failed_checks[
+                "duplicated columns"
+            ]
+        },
     ),
     "laplacian_score, binary": (LaplacianScore(weights="binary"), {}),
     "laplacian_score, cosine": (LaplacianScore(weights="cosine"), COSINE_LACKS),

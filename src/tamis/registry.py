@@ -61,8 +61,8 @@ class Method:
         Its class.
     family : str
         What kind of method it is: "baseline", "score" (one feature at a time), "subset" (features
-        that together rebuild the table), "spectral", "discriminant" (clusters, and a projection that tells them apart), "mixture", "margin" or
-        "factorisation".
+        that together rebuild the table), "spectral", "discriminant" (clusters, and a projection
+        that tells them apart), "mixture", "margin" or "factorisation".
     prefers : str
         The columns it keeps, in a few words.
     cost : str

@@ -104,9 +104,9 @@ class ColumnSubset(Selector):
     ... )
     >>> selector = ColumnSubset(n_features_to_select=3).fit(X)
     >>> selector.get_feature_names_out()
-    array([])
+    array(['alcalinity_of_ash', 'flavanoids', 'color_intensity'], dtype=object)
     >>> selector.explained_variance_.round(2)
-    array([])
+    array([0.31, 0.46, 0.57])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -165,7 +165,9 @@ class ColumnSubset(Selector):
         self.order_ = np.flatnonzero(used)[found.order]
         self.explained_variance_ = found.explained
         self.n_swaps_ = found.n_swaps
-        failure = f"may find better exchanges after max_iter={self.max_iter} passes; raise max_iter."
+        failure = (
+            f"may find better exchanges after max_iter={self.max_iter} passes; raise max_iter."
+        )
         self._set_path(found.objective, found.converged, failure)
         return found.scores
 
@@ -180,8 +182,8 @@ class ColumnSubset(Selector):
         if not n_kept <= wanted <= n_left:
             raise ValueError(
                 f"n_features_to_select={self.n_features_to_select} asks for {wanted} features, but "
-                f"keep lists {n_kept}, and drop leaves {n_left}; use a number from {max(1, n_kept)} "
-                f"to {n_left}."
+                f"keep lists {n_kept}, and drop leaves {n_left} to choose from; use a number from "
+                f"{max(1, n_kept)} to {n_left}."
             )
         return wanted
 

@@ -128,7 +128,7 @@ class ColumnSpan(ABC):
 
     @abstractmethod
     def gram_of_directions(self) -> FloatArray:
-        """BᵀB: what the directions of the span rebuild, and share in it. O(dp²) or O(ndp)."""
+        """BᵀB: the direction Qv of the span rebuilds vᵀBᵀBv of the table."""
 
     @property
     def _directions(self) -> FloatArray:
@@ -196,9 +196,7 @@ class ColumnSpan(ABC):
         w = self._loadings(self._directions @ combination)
         loss = float(w @ w)
         alignments = self._alignments + 2 * w * self._remaining_times(w) + loss * w**2
-        return Removal(
-            position, combination, loss, alignments.clip(min=0), self._lengths + w**2
-        )
+        return Removal(position, combination, loss, alignments.clip(min=0), self._lengths + w**2)
 
     def could_gain(self, removal: Removal, candidates: BoolArray) -> float:
         """At least what the best candidate adds once the removal is made."""
@@ -229,7 +227,7 @@ class ColumnSpan(ABC):
         return Direction(column, shares[0], length, unit, self._loadings(unit))
 
     def _compute(self, columns: IntArray) -> None:
-        """f and g of some columns, by their definition. O(d(d + p)) or O(n(d + p)) each."""
+        """Find f and g of some columns by their definition. O(d(d + p)) or O(n(d + p)) each."""
         for block in _blocks(columns):
             _, left, squared_lengths = self._residuals(block)
             loadings = self._loadings(left)
@@ -271,6 +269,7 @@ class SpanByFeatures(ColumnSpan):
         return product
 
     def gram_of_directions(self) -> FloatArray:
+        """BᵀB, from what is stored. O(dp²)."""
         gram: FloatArray = matmul(self._directions.T, self._directions)
         return gram
 
@@ -316,6 +315,7 @@ class SpanBySamples(ColumnSpan):
         return self._X.transposed_times(samples - Q @ (Q.T @ samples))
 
     def gram_of_directions(self) -> FloatArray:
+        """BᵀB, some columns at a time. O(ndp)."""
         Q = self._directions
         gram = np.empty((Q.shape[1], Q.shape[1]))
         for block in _blocks(np.arange(Q.shape[1])):

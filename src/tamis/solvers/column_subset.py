@@ -193,8 +193,7 @@ def _exchange(span: ColumnSpan, candidates: BoolArray, least: float) -> tuple[in
 def _inner_order(span: ColumnSpan, included: BoolArray) -> tuple[list[int], list[float]]:
     """The chosen columns in the order in which each adds most, and what it adds. O(p³).
 
-    The included columns come first. In the coordinates of the span a column is a row a of p numbers,
-    and a direction v of the span rebuilds vᵀNv of the table.
+    The included columns come first. A column is a row of p numbers, its coordinates in the span.
     """
     columns = np.sort(span.members)
     left = span.shares(columns)

@@ -41,7 +41,7 @@ def column_mask(
                 )
             mask |= found
         elif isinstance(column, Integral) and not isinstance(column, bool | np.bool_):
-            if not 0 <= column < n_features:
+            if not 0 <= int(column) < n_features:
                 raise ValueError(
                     f"{parameter} lists column {column}, but X has {n_features} features; use "
                     f"indices from 0 to {n_features - 1}."
