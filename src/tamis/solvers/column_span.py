@@ -349,7 +349,7 @@ def squared_gram_columns(X: Centred) -> FloatArray:
             products = X.transposed_times(columns)
             squares[block] = np.einsum("ij,ij->j", products, products)
         else:
-            squares[block] = np.einsum("ij,ij->j", columns, gram @ columns)
+            squares[block] = np.einsum("ij,ij->j", columns, matmul(gram, columns))
     return squares.clip(min=0)
 
 
