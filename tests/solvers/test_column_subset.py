@@ -89,14 +89,30 @@ def test_the_algorithm_follows_the_shape_and_form(monkeypatch):
     assert column_subset(sparse, 5).order.tolist() == greedy(X, 5)
 
 
+@pytest.mark.parametrize("work", [0, 1e9])
 @pytest.mark.parametrize("most", [0, 6000])
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 @pytest.mark.parametrize("shape", [(30, 300), (300, 30)])
-def test_squared_columns_of_the_gram_matrix(monkeypatch, shape, form, most):
+def test_squared_columns_of_the_gram_matrix(monkeypatch, shape, form, most, work):
     monkeypatch.setattr(column_span, "SPARSE_GRAM_MAX", most)
+    monkeypatch.setattr(column_span, "SPARSE_BY_SPARSE", work)
     X = correlated(*shape)
     expected = ((shape[0] - 1) ** 2 * np.cov(X.T) ** 2).sum(axis=0)
-    np.testing.assert_allclose(squared_gram_columns(FORMS[form](X)), expected, rtol=1e-10)
+    squares, terms = squared_gram_columns(FORMS[form](X))
+    np.testing.assert_allclose(squares, expected, rtol=1e-10)
+    assert (terms >= (1 - 1e-12) * squares).all()
+
+
+def test_digits_that_an_offset_costs_are_found_again(monkeypatch):
+    """A zero in a column far from zero: products of sparse columns are mostly of its mean."""
+    monkeypatch.setattr(column_span, "SPARSE_GRAM_MAX", 0)
+    monkeypatch.setattr(column_span, "SPARSE_BY_SPARSE", 0)
+    X = correlated(3000, 8) + 1e4
+    X[np.arange(8), np.arange(8)] = 0
+    X[:, 0] = 1e-3 * X[:, 1]
+    found = column_subset(Centred(sp.csr_array(X)), 5)
+    assert found.order.tolist() == column_subset(Centred(X), 5).order.tolist()
+    np.testing.assert_allclose(found.explained[-1], explained(X, found.order), rtol=1e-9)
 
 
 @pytest.mark.parametrize("span", [SpanByFeatures, SpanBySamples])

@@ -59,6 +59,11 @@ class Centred:
             self._mean = np.where(full, 0, self._mean)
         return table
 
+    @property
+    def stored(self) -> Matrix:
+        """The table that is held: of a sparse one, X less what has been subtracted for good."""
+        return self._X
+
     def times(self, V: FloatArray) -> FloatArray:
         """``XV``, for a vector or for columns."""
         product = self._X @ V

@@ -15,19 +15,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
-from tamis._typing import BoolArray, FloatArray, IntArray
+from tamis._typing import BoolArray, FloatArray, IntArray, SparseMatrix
 from tamis.solvers.centred import Centred
 from tamis.solvers.dense import matmul
 
 # A column of which the chosen ones explain all but this share tells nothing new.
 NEWS = 1e-10
-# Share of f, as it was last computed from its definition, that updates may have lost since.
+# Share of the terms from which f was last computed that rounding may have cost since.
 DRIFT = 1e-12
 # Gains whose relative difference is smaller are equal: the first column is taken.
 TIE = 1e-9
 # Columns that are computed in one product.
 BLOCK = 128
+# Multiply–adds of dense matrices in the time of one of a sparse and a dense or two sparse ones.
+SPARSE_BY_DENSE, SPARSE_BY_SPARSE = 10, 100
 # Above this side, a sparse table is worth no square dense matrix.
 SPARSE_GRAM_MAX = 6000
 
@@ -93,6 +96,8 @@ class ColumnSpan(ABC):
         The diagonal of C.
     alignments : ndarray of shape (n_features,)
         Squared lengths of the columns of C.
+    terms : ndarray of shape (n_features,)
+        The size of the terms that these were computed from: rounding is a share of it.
     side : int
         Length of a stored direction.
     most : int
@@ -102,13 +107,19 @@ class ColumnSpan(ABC):
     algorithm: str
 
     def __init__(
-        self, lengths: FloatArray, alignments: FloatArray, *, side: int, most: int
+        self,
+        lengths: FloatArray,
+        alignments: FloatArray,
+        terms: FloatArray,
+        *,
+        side: int,
+        most: int,
     ) -> None:
         self.members: list[int] = []
         self._first_lengths = lengths
         self._lengths = lengths.astype(np.float64)  # g
         self._alignments = alignments.astype(np.float64)  # f
-        self._computed = self._alignments.copy()  # f when it was last computed anew
+        self._terms = terms.astype(np.float64)  # what f was last computed from
         self._store = np.empty((side, most), order="F")
         # The columns of this inverse of QᵀX_S are, but for their length, the directions in which
         # one of the chosen columns alone has a part.
@@ -150,7 +161,7 @@ class ColumnSpan(ABC):
 
     def gains(self) -> FloatArray:
         """The squared norm that each column would rebuild beyond what is; 0 if it adds nothing."""
-        doubtful = self.adds & (DRIFT * self._computed > TIE * self._alignments)
+        doubtful = self.adds & (DRIFT * self._terms > TIE * self._alignments)
         self._compute(np.flatnonzero(doubtful))
         return _quotients(self._alignments, self._lengths, self.adds)
 
@@ -163,7 +174,7 @@ class ColumnSpan(ABC):
         anew = np.zeros(len(candidates), dtype=bool)
         while (usable := candidates & self.adds).any():
             gains = _quotients(self._alignments, self._lengths, usable)
-            doubts = _quotients(DRIFT * self._computed, self._lengths, usable)
+            doubts = _quotients(DRIFT * self._terms, self._lengths, usable)
             doubts[anew] = TIE * gains[anew]
             possible = usable & (gains + doubts >= (gains - doubts).max())
             unsettled = np.flatnonzero(possible & ~anew)
@@ -201,7 +212,7 @@ class ColumnSpan(ABC):
     def could_gain(self, removal: Removal, candidates: BoolArray) -> float:
         """At least what the best candidate adds once the removal is made."""
         usable = candidates & (removal.lengths > NEWS * self._first_lengths)
-        doubts = DRIFT * np.maximum(self._computed, removal.alignments)
+        doubts = DRIFT * np.maximum(self._terms, removal.alignments)
         gains = _quotients(removal.alignments + doubts, removal.lengths, usable)
         return float(gains.max(initial=0.0))
 
@@ -217,7 +228,7 @@ class ColumnSpan(ABC):
         self._inverse = np.delete(inverse[:-1], removal.position, axis=1)
         del self.members[removal.position]
         self._alignments, self._lengths = removal.alignments, removal.lengths
-        self._computed = np.maximum(self._computed, self._alignments)
+        self._terms = np.maximum(self._terms, self._alignments)
 
     def direction(self, column: int) -> Direction:
         """What a column that is not explained by the chosen ones adds to them."""
@@ -233,7 +244,7 @@ class ColumnSpan(ABC):
             loadings = self._loadings(left)
             self._alignments[block] = np.einsum("ij,ij->j", loadings, loadings)
             self._lengths[block] = squared_lengths.clip(min=0)
-            self._computed[block] = self._alignments[block]
+            self._terms[block] = self._alignments[block]
 
 
 class SpanByFeatures(ColumnSpan):
@@ -251,7 +262,8 @@ class SpanByFeatures(ColumnSpan):
 
     def __init__(self, covariance: FloatArray, most: int) -> None:
         alignments = np.einsum("ij,ij->j", covariance, covariance)
-        super().__init__(covariance.diagonal(), alignments, side=len(covariance), most=most)
+        lengths = covariance.diagonal()
+        super().__init__(lengths, alignments, alignments, side=len(covariance), most=most)
         self._C = covariance
 
     def _residuals(self, columns: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -291,9 +303,13 @@ class SpanBySamples(ColumnSpan):
     def __init__(self, X: Centred, most: int) -> None:
         self._X = X
         n_samples = X.shape[0]
-        most = min(most, n_samples)
+        alignments, terms = squared_gram_columns(X)
         super().__init__(
-            X.squared_column_norms(), squared_gram_columns(X), side=n_samples, most=most
+            X.squared_column_norms(),
+            alignments,
+            terms,
+            side=n_samples,
+            most=min(most, n_samples),
         )
 
     def _residuals(self, columns: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -337,10 +353,26 @@ def empty_span(table: FloatArray | Centred, most: int) -> ColumnSpan:
     return SpanBySamples(table, most)
 
 
-def squared_gram_columns(X: Centred) -> FloatArray:
-    """Squared lengths of the columns of XᵀX, which is not formed. O(nd·min(n, d))."""
+def squared_gram_columns(X: Centred) -> tuple[FloatArray, FloatArray]:
+    """Squared lengths of the columns of XᵀX, which is not formed.
+
+    From the Gram matrix of the samples where it is the smaller one, else from products of columns,
+    of sparse ones where that is less work. O(nd·min(n, d)) for a dense table.
+
+    Returns
+    -------
+    squares, terms : ndarray of shape (n_features,)
+        The squares, and the size of the terms that they were computed from: rounding is a share of
+        these.
+    """
     n_samples, n_features = X.shape
     by_samples = n_samples < n_features and _may_be_squared(X, n_samples)
+    if X.is_sparse:
+        row_counts = np.diff(X.stored.indptr).astype(np.float64)
+        work = SPARSE_BY_SPARSE * float(row_counts @ row_counts)
+        by_columns = SPARSE_BY_DENSE * X.stored.nnz * n_features
+        if work < (n_samples**2 * n_features if by_samples else by_columns):
+            return _squared_sparse_columns(X.stored)
     gram = X.gram_of_samples() if by_samples else None
     squares = np.empty(n_features)
     for block in _blocks(np.arange(n_features)):
@@ -350,7 +382,22 @@ def squared_gram_columns(X: Centred) -> FloatArray:
             squares[block] = np.einsum("ij,ij->j", products, products)
         else:
             squares[block] = np.einsum("ij,ij->j", columns, matmul(gram, columns))
-    return squares.clip(min=0)
+    return squares.clip(min=0), squares
+
+
+def _squared_sparse_columns(stored: SparseMatrix) -> tuple[FloatArray, FloatArray]:
+    """The same from products of sparse columns: those of C are ``s − n mⱼ m``, m the means."""
+    n_samples, n_features = stored.shape
+    mean = np.asarray(stored.sum(axis=0)).ravel() / n_samples
+    by_column = sp.csc_array(stored)
+    transposed = sp.csr_array(by_column.T)
+    terms = np.empty(n_features)
+    for block in _blocks(np.arange(n_features)):
+        products = sp.csc_array(transposed @ by_column[:, block])
+        terms[block] = products.multiply(products).sum(axis=0)
+    crossed = stored.T @ (stored @ mean)
+    shift = n_samples * mean
+    return (terms - 2 * shift * crossed + shift**2 * (mean @ mean)).clip(min=0), terms
 
 
 def _may_be_squared(X: Centred, side: int) -> bool:
