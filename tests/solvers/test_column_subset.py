@@ -289,18 +289,20 @@ def test_near_copies_are_told_apart(span):
     others = rng.standard_normal((n_samples, 8))
     X = base + 2e-5 * others * np.linspace(1, 2, 8)
     X = np.column_stack([base, X, 1e-5 * rng.standard_normal((n_samples, 8))])
-    found = column_subset(Centred(X), 9)
+    found, first = column_subset(Centred(X), 9), column_subset(Centred(X), 1)
     centred = X - X.mean(axis=0)
-    chosen = []
+    total = np.linalg.norm(centred) ** 2
     for step, column in enumerate(found.order):
-        Q = np.linalg.qr(centred[:, chosen])[0] if chosen else np.zeros((n_samples, 0))
+        Q = np.linalg.qr(centred[:, found.order[:step]])[0]
         left = centred - Q @ (Q.T @ centred)
         left -= Q @ (Q.T @ left)
         lengths = np.linalg.norm(left, axis=0)
         new = lengths > 1e-5 * np.linalg.norm(centred, axis=0)
-        gains = np.linalg.norm(left.T @ np.divide(left, lengths, where=new, out=0 * left), axis=0)
+        units = np.divide(left, lengths, where=new, out=np.zeros_like(left))
+        gains = np.linalg.norm(left.T @ units, axis=0) ** 2 / total
         assert gains[column] >= (1 - 1e-5) * gains.max(), step
-        chosen.append(int(column))
+        if step == 1:
+            np.testing.assert_allclose(first.next_gains, gains, rtol=1e-5)
 
 
 def test_columns_of_all_scales_are_chosen_in_order():
