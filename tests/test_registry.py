@@ -19,6 +19,7 @@ import tamis.selectors
 from tamis import (
     M3FS,
     SPEC,
+    ColumnSubset,
     GraphSelector,
     LaplacianScore,
     MaxVariance,
@@ -39,6 +40,14 @@ SETTINGS = {
     "spec, style 2": (SPEC(style=2), {}),
     "spec, style 3": (SPEC(style=3), METHODS["spec"].expected_failed_checks),
     "pca_score, fraction": (PCAScore(n_components=0.9), {}),
+    "column_subset, greedy": (
+        ColumnSubset(swaps=False),
+        {
+            "duplicated columns": METHODS["column_subset"].expected_failed_checks[
+                "duplicated columns"
+            ]
+        },
+    ),
     "laplacian_score, binary": (LaplacianScore(weights="binary"), {}),
     "laplacian_score, cosine": (LaplacianScore(weights="cosine"), COSINE_LACKS),
     "m3fs, three clusters": (
