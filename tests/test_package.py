@@ -42,6 +42,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_every_public_module_is_an_attribute():
     assert PUBLIC
     command = [sys.executable, "-c", ATTRIBUTES, *PUBLIC]

@@ -64,6 +64,16 @@ QUICK = {
 }
 
 
+def slow_where_iterative(settings):
+    """The settings as parameters; those of methods that fit for long are left to `make test`."""
+    return [
+        pytest.param(setting, marks=pytest.mark.slow)
+        if setting.partition(",")[0] in {*QUICK, "m3fs"}
+        else setting
+        for setting in settings
+    ]
+
+
 def documents(estimator, attribute):
     return attribute in documented(type(estimator), "Attributes")
 
@@ -73,7 +83,7 @@ def run(estimator, check, expected_failed_checks):
 
 
 @pytest.mark.parametrize("check", [check for check in CHECKS if check != CONTRACT])
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", slow_where_iterative(SETTINGS))
 def test_every_method_passes_every_check(setting, check):
     estimator, expected_failed_checks = SETTINGS[setting]
     result = run(estimator, check, expected_failed_checks)
@@ -87,14 +97,14 @@ def test_every_method_passes_every_check(setting, check):
         assert result == "passed"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", slow_where_iterative(METHODS))
 def test_every_method_keeps_the_contract_of_scikit_learn(name):
     """Once per class: it is about parameters, tags and shapes, which no setting changes."""
     estimator = make(name, **QUICK.get(name, {}))
     assert run(estimator, CONTRACT, METHODS[name].expected_failed_checks) == "passed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "check"),
     [
@@ -163,6 +173,7 @@ def test_an_entry_says_what_there_is_to_know(method):
     assert set(method.expected_failed_checks) <= set(CHECKS)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")  # some values are at the edge
 @pytest.mark.parametrize(
     ("name", "parameter", "value"),
@@ -249,6 +260,7 @@ def test_every_parameter_is_documented_in_order_with_its_default(cls):
         assert ast.literal_eval(default[1]) == parameter.default
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*the same score")
 @pytest.mark.parametrize("cls", [method.selector for method in METHODS.values()])
 def test_every_attribute_is_documented(cls):

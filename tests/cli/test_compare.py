@@ -260,6 +260,7 @@ def spin(self, X, y=None):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a clock of processor time")
 def test_a_method_over_the_time_limit_is_a_row_that_says_so(run, blobs_csv, monkeypatch):
     monkeypatch.setattr(MRSF, "fit", spin)
@@ -294,6 +295,7 @@ def test_another_time_limit_is_another_try(run, blobs_csv, monkeypatch, tmp_path
     assert len(figures(again, "mrsf")["selected"]) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a clock of processor time")
 def test_judging_does_not_count_for_the_time_limit(run, blobs_csv, monkeypatch):
     from tamis.cli._comparison import Judge

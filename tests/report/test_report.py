@@ -65,6 +65,7 @@ def paths(page: report.Report) -> list[str]:
     return [attrs["d"] or "" for tag, attrs in Reader(page.html).tags if tag == "path"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method(name):
     X = table()
@@ -85,6 +86,7 @@ def test_every_method(name):
     assert not re.search(r"\bnan\b|\binf\b", " ".join(paths(page)), re.IGNORECASE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("X", "n_kept"),
     [
@@ -123,6 +125,7 @@ def test_awkward_tables(X, n_kept):
     assert f"{n_kept} of {X.shape[1]} column" in page.summary[0]
 
 
+@pytest.mark.slow
 def test_what_it_says():
     rng = np.random.RandomState(0)
     X = rng.normal(size=(150, 40)) * 0.1
@@ -142,6 +145,7 @@ def test_what_it_says():
     assert said[-1].startswith("By these measures random columns would have served as well.")
 
 
+@pytest.mark.slow
 def test_noise_is_called_noise():
     X = np.random.RandomState(0).normal(size=(100, 1000))
     said = report.selection(MaxVariance(90).fit(X), X, n_subsamples=0).summary
@@ -163,6 +167,7 @@ def planted(n_informative=8):
     return X, y
 
 
+@pytest.mark.slow
 def test_groups_that_repeat_outweigh_lost_neighbours():
     """Neighbours in a table that is mostly noise condemn the very columns that are not."""
     X, y = planted()
@@ -186,6 +191,7 @@ def test_groups_that_repeat_outweigh_lost_neighbours():
     assert "coloured by clusters that K-means found in the kept columns" in plain.html
 
 
+@pytest.mark.slow
 def test_random_columns_do_not_serve_for_groups():
     """What keeps less than random columns, but shows groups, is not called useless."""
     rng = np.random.RandomState(0)
@@ -199,6 +205,7 @@ def test_random_columns_do_not_serve_for_groups():
     assert "To find groups they would not" in said[-1]
 
 
+@pytest.mark.slow
 def test_a_table_scaled_otherwise_is_said():
     X = 10 + 3 * table()
     selector = MaxVariance(3).fit(X)
@@ -230,6 +237,7 @@ def test_names_labels_and_texts_are_escaped():
     assert "&lt;script&gt;" in shown
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_elsewhere():
     X = table()
     page = report.selection(MaxVariance(4).fit(X), X)
@@ -251,12 +259,14 @@ def test_nothing_is_loaded_from_elsewhere():
     assert "@import" not in page.html
 
 
+@pytest.mark.slow
 def test_the_same_call_gives_the_same_page():
     X = table()
     selector = LaplacianScore(3).fit(X)
     assert report.selection(selector, X).html == report.selection(selector, X).html
 
 
+@pytest.mark.slow
 def test_how_to_repeat_it():
     X = table()
     graph = neighbor_graph(X, 4)
@@ -279,6 +289,7 @@ def test_how_to_repeat_it():
     assert "given no" not in report.selection(RandomSubset(3, random_state=0).fit(X), X).html
 
 
+@pytest.mark.slow
 def test_image():
     X = table(20, 12)
     selector = MaxVariance(5).fit(X)
@@ -288,6 +299,7 @@ def test_image():
         report.selection(selector, X, image_shape=(3, 3))
 
 
+@pytest.mark.slow
 def test_long_lists_are_cut_and_it_is_said():
     X = np.random.RandomState(0).normal(size=(30, 800))
     page = report.selection(MaxVariance(600).fit(X), X, n_subsamples=2)
@@ -304,6 +316,7 @@ def test_long_lists_are_cut_and_it_is_said():
     assert "the best 100 kept columns" in page.html
 
 
+@pytest.mark.slow
 def test_stability_can_be_left_out_and_says_why():
     X = table()
     assert (
@@ -329,6 +342,7 @@ def page():
 
 
 class TestSaving:
+    @pytest.mark.slow
     def test_whole_file(self, page, tmp_path):
         path = tmp_path / "report.html"
         path.write_text("old")
@@ -421,6 +435,7 @@ def test_the_recipe_of_a_command_repeats_it(scale, max_rows, tmp_path, monkeypat
     np.testing.assert_allclose([float(score) for score in shown], again)
 
 
+@pytest.mark.slow
 def test_the_recipe_of_a_sparse_sample(tmp_path, monkeypatch):
     from typer.testing import CliRunner
 
@@ -442,6 +457,7 @@ def test_the_recipe_of_a_sparse_sample(tmp_path, monkeypatch):
     assert [int(index) for index in shown] == best.tolist()
 
 
+@pytest.mark.slow
 def test_long_names_are_cut_and_shown_on_hover():
     long = [f"the concentration of substance {j} in the blood, in mmol/l" for j in range(9)]
     page = report.selection(MaxVariance(4).fit(table()), table(), feature_names=long)

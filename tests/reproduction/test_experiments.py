@@ -308,6 +308,7 @@ def made_up(experiment: Experiment) -> Results:
     return Results(records, protocol.as_dict())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "stems"),
     [

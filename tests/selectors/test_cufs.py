@@ -94,6 +94,7 @@ def test_digits_are_learned(n_samples):
     assert (np.diff(model.objective_) <= 1e-9 * model.objective_[0]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["warpPIE10P", "Isolet"])
 def test_large_real_tables_are_learned(benchmark_set, name):
     X, _ = benchmark_set(name)

@@ -126,11 +126,13 @@ def assert_sound(model):
     np.testing.assert_array_equal(model.labels_, U.argmax(axis=1))
 
 
+@pytest.mark.slow
 def test_digits_are_learned():
     X = load_digits().data[:600] / 16
     assert_sound(EUFS(n_clusters=10, random_state=0, max_iter=20, tol=0).fit(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["warpPIE10P", "Isolet"])
 def test_large_real_tables_are_learned(benchmark_set, name):
     X, _ = benchmark_set(name)
@@ -138,6 +140,7 @@ def test_large_real_tables_are_learned(benchmark_set, name):
     assert_sound(EUFS(n_clusters=10, random_state=0, max_iter=10, tol=0).fit(X))
 
 
+@pytest.mark.slow
 def test_large_tables_need_no_square_of_a_side():
     settings = {"random_state": 0, "max_iter": 2, "tol": 0}
     for shape in ((40, 6000), (6000, 40)):

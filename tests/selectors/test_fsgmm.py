@@ -229,6 +229,7 @@ def test_a_converged_fit_is_where_the_message_length_is_flat(find_n_clusters):
 # --- the objective ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("find_n_clusters", [False, True])
 @pytest.mark.parametrize("reg_covar", [1e-6, 0.01, 0.3])
@@ -248,6 +249,7 @@ def test_the_objective_never_rises(reg_covar, find_n_clusters, form):
         assert never_rises(model.objective_)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*the same score")
 @given(
     seed=st.integers(0, 2**16),
@@ -297,6 +299,7 @@ def test_too_few_iterations_warn_and_zero_tolerance_does_not():
     assert FSGMM(max_iter=3, tol=0, random_state=0).fit(X).n_iter_ == 3
 
 
+@pytest.mark.slow
 def test_more_starts_are_never_worse():
     X = with_noise(load_wine().data, 0)
     ends = [FSGMM(n_init=n, random_state=0).fit(X).objective_[-1] for n in (1, 3, 8)]
@@ -327,6 +330,7 @@ def test_iris_is_more_salient_than_noise(seed):
     assert np.count_nonzero(model.saliency_[4:] > 0) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_four_components_of_ten_are_left(seed):
     X, y = four_gaussians(seed)
@@ -351,6 +355,7 @@ def wide(n_samples=60, n_features=100):
     return planted(0, n_samples, n_features, 0)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["wide", "wine", "four Gaussians", "noise"])
 def test_the_shortest_message_of_all_numbers_of_components_is_found(table):
     X = {
@@ -515,6 +520,7 @@ def test_sparse_tables_are_never_dense_as_a_whole():
     assert peak < X.shape[0] * X.shape[1] * 8 / 3
 
 
+@pytest.mark.slow
 def test_no_array_is_as_large_as_samples_times_features_times_clusters():
     X = np.random.default_rng(0).standard_normal((4000, 200))
     model = FSGMM(n_clusters=8, n_init=1, max_iter=2, tol=0, random_state=0)
@@ -525,6 +531,7 @@ def test_no_array_is_as_large_as_samples_times_features_times_clusters():
 # --- stopping ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", ["wine", "Sonar", "Ionosphere"])
 def test_the_selection_has_settled_when_the_default_stops(name, seed, benchmark_set):

@@ -192,6 +192,7 @@ def test_digits_are_learned(coding):
     assert len(np.unique(model.labels_)) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["warpPIE10P", "Isolet"])
 def test_large_real_tables_are_learned(benchmark_set, name):
     X, _ = benchmark_set(name)
@@ -214,6 +215,7 @@ def test_a_wide_table_needs_no_square_of_its_features():
     assert peak < 12 * X.nbytes  # 6000 × 6000 numbers would be 150 times
 
 
+@pytest.mark.slow
 def test_many_samples_need_no_square_of_them():
     X = np.random.default_rng(0).random((6000, 10))
     settings = {"n_atoms": 20, "max_iter": 2, "tol": 0, "random_state": 0}
@@ -224,6 +226,7 @@ def test_many_samples_need_no_square_of_them():
 # --- what the poster's λ does -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_orthogonality_of_a_million_stays_near_a_regression_of_the_first_labels():
     # Algorithm 1 sets λ = 10⁶. UᵀU = I then holds, and U still moves along it, a little.
     X = scaled(load_digits().data[:300])

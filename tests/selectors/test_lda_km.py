@@ -82,6 +82,7 @@ def test_the_objective_never_rises_on_bundled_sets(load, gamma):
         assert never_rises(whole_path(model))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10_000),

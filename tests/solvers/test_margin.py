@@ -349,6 +349,7 @@ def clusters(X, n_clusters, start, *, lam=0.0, order="labels", tol=1e-4, **setti
     return task, found, H
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_clusters", "lam", "order"),
     [

@@ -97,6 +97,7 @@ def test_a_fit_inside_a_fit_leaves_the_outer_one_its_limit():
     assert set(numbers()) == {2}
 
 
+@pytest.mark.slow
 def test_of_like_pieces_the_faster_number_of_threads_has_most(monkeypatch):
     now = 0.0
     monkeypatch.setattr(_threads, "perf_counter", lambda: now)
