@@ -26,14 +26,26 @@ def check(distribution: Path, arguments: list[str]) -> int:
         environment = Path(folder) / "environment"
         venv.create(environment, with_pip=True)
         python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-        install = [python, "-m", "pip", "install", "--quiet", f"{distribution.resolve()}[test]"]
+        install = [
+            str(python),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            f"{distribution.resolve()}[test]",
+        ]
         subprocess.run(install, check=True)
         with tarfile.open(source) as archive:
             archive.extractall(folder, filter="data")
         [unpacked] = Path(folder).glob("tamis-*")
         # What is tested is what was installed; its sources must not be at hand.
         shutil.rmtree(unpacked / "src")
-        command = [python, "-m", "pytest", *(arguments or ["-n", "auto", "tests", "docs"])]
+        command = [
+            str(python),
+            "-m",
+            "pytest",
+            *(arguments or ["-n", "auto", "tests", "docs", "README.md"]),
+        ]
         # Nor other sources: the environment is to stand alone.
         variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         return subprocess.run(command, cwd=unpacked, env=variables).returncode
