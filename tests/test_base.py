@@ -709,6 +709,7 @@ def test_the_inverse_puts_zeros_in_the_place_of_dropped_columns(X):
 # --- real data --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_simple_method
 @pytest.mark.parametrize("name", ["News20", "MouseBladder_sc"])
 def test_sparse_and_dense_rows_of_a_real_table_have_the_same_scores(benchmark_set, name, estimator):

@@ -282,6 +282,7 @@ def test_a_method_over_the_time_limit_is_a_row_that_says_so(run, blobs_csv, monk
     assert found["overlap"]["methods"] == ["laplacian_score"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a clock of processor time")
 def test_another_time_limit_is_another_try(run, blobs_csv, monkeypatch, tmp_path):
     options = ("--labels", "kind", *QUICK, "-o", "kept", "--json")

@@ -127,6 +127,7 @@ def test_the_grid_is_tried_only_when_the_protocol_tunes():
         assert len(tasks) == number
 
 
+@pytest.mark.slow
 def test_oracle_and_agreement_choose_settings():
     data = planted()
     candidates = [Candidate("MCFS", "mcfs", grid={"n_clusters": (2, 3), "n_neighbors": (3, 9)})]

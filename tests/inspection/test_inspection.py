@@ -287,6 +287,7 @@ class TestLoss:
         assert np.isfinite(loss.variance.selected)
         assert np.isfinite(loss.reconstruction.selected)
 
+    @pytest.mark.slow
     def test_wide_sparse_table_is_not_filled(self):
         X = sp.random_array((150, 60_000), density=0.001, format="csr", rng=0)
         selector = MaxVariance(5).fit(X)

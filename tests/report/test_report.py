@@ -401,6 +401,7 @@ def test_the_recipe_scales_as_the_table_was_scaled():
         report.selection(selector, scaler.transform(X), preparation="Scaled.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["auto", "standard", "columns", "unit", "none"])
 @pytest.mark.parametrize("max_rows", [None, 60])
 def test_the_recipe_of_a_command_repeats_it(scale, max_rows, tmp_path, monkeypatch):

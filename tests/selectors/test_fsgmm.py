@@ -401,6 +401,7 @@ def test_features_of_equal_saliency_are_ordered_by_separation():
     np.testing.assert_allclose(scores, saliency, atol=0.01)
 
 
+@pytest.mark.slow
 def test_the_farther_apart_the_clusters_in_a_feature_the_higher_it_ranks():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 8))
@@ -473,6 +474,7 @@ def test_fewer_distinct_samples_than_clusters_give_fewer_clusters():
 # --- units, offsets, sizes --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(
     exponents=st.lists(st.integers(-20, 20), min_size=14, max_size=14),
     signs=st.lists(st.sampled_from([-1.0, 1.0]), min_size=14, max_size=14),
@@ -512,6 +514,7 @@ def test_thousands_of_features_do_not_underflow():
     assert (model.ranking_[:1000] <= 1000).mean() > 0.8
 
 
+@pytest.mark.slow
 def test_sparse_tables_are_never_dense_as_a_whole():
     X = sp.random_array((400, 10_000), density=0.002, format="csr", rng=0)
     model = FSGMM(n_clusters=2, n_init=1, max_iter=1, tol=0, random_state=0)

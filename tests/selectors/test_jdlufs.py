@@ -84,6 +84,7 @@ def test_the_last_objective_is_that_of_the_definition(coding, shape, form):
     np.testing.assert_allclose(model.scores_, row_norms(model.coef_))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 @pytest.mark.parametrize("coding", ["l1", "ridge"])
@@ -184,6 +185,7 @@ def assert_sound(model):
     np.testing.assert_array_equal(model.labels_, U.argmax(axis=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coding", ["l1", "ridge"])
 def test_digits_are_learned(coding):
     X = load_digits().data[:600] / 16
@@ -199,6 +201,7 @@ def test_large_real_tables_are_learned(benchmark_set, name):
     assert_sound(JDLUFS(n_clusters=10, random_state=0, max_iter=4, tol=0).fit(scaled(X)))
 
 
+@pytest.mark.slow
 def test_sparse_and_dense_real_tables_have_the_same_scores(benchmark_set):
     X, _ = benchmark_set("MouseBladder_sc")
     X = X[:200]
@@ -251,6 +254,7 @@ def test_an_orthogonality_of_a_million_stays_near_a_regression_of_the_first_labe
     assert (free.labels_ != labels).mean() > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("init", ["spectral", "kmeans"])
 def test_clear_clusters_are_found_with_their_features(init):
     X, y = make_blobs(120, 4, centers=4, cluster_std=0.4, random_state=0)

@@ -99,6 +99,7 @@ def test_features_that_did_not_enter_are_ranked_below_in_the_order_of_entry(shap
         assert set(best_first[:n_steps]) == set(np.flatnonzero(more))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fitted", [1, 5, 0.5, 20])
 @pytest.mark.parametrize("wanted", [1, 2, 5, 10, 0.5, 1.0, None])
 def test_another_number_of_features_is_what_a_new_fit_would_give(fitted, wanted):
@@ -201,6 +202,7 @@ def test_more_eigenvectors_than_the_graph_has_are_refused():
 # --- real tables ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["UMIST", "Isolet", "COIL20"])
 def test_large_real_tables_are_solved(benchmark_set, name):
     X, _ = benchmark_set(name)

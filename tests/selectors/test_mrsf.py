@@ -264,6 +264,7 @@ def test_too_few_epochs_warn():
 # --- real tables ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["UMIST", "Isolet"])
 @pytest.mark.parametrize("alpha", [0.05, 0.4])
 def test_large_real_tables_are_solved(benchmark_set, name, alpha):

@@ -132,6 +132,7 @@ def test_neighbours_are_the_same_on_any_number_of_threads(monkeypatch):
     np.testing.assert_array_equal(alone.distances, changing.distances)
 
 
+@pytest.mark.slow
 def test_fits_at_the_same_time_leave_the_threads_as_they_were(X):
     started = threading.Barrier(4)
 

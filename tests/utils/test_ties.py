@@ -72,6 +72,7 @@ def test_real_discretised_genes_may_be_in_any_order(name, benchmark_set):
     assert_rows_may_be_in_any_order(name, benchmark_set("lung_small")[0].astype(np.float64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_rows_with_more_copies_than_neighbours_may_be_in_any_order(name):
     X = ternary()[np.random.default_rng(1).integers(0, 12, 120)]
