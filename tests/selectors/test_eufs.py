@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from references.factorization import eufs_objective
 from references.memory import with_peak_memory
+from references.tables import non_negative_clusters as table
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.preprocessing import scale
 
@@ -18,14 +19,6 @@ from tamis.solvers.l21 import row_norms
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 15), "more features": (25, 50)}
-
-
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.random((n_samples, n_features)) / 2
-    X[:, :6] += np.eye(3)[np.arange(n_samples) % 3].repeat(2, axis=1) / 2
-    X[rng.random(X.shape) < 0.3] = 0
-    return X
 
 
 def model_of(X, **parameters):

@@ -13,12 +13,12 @@ from references.discriminant import (
     never_rises,
     normalised,
     row_norms,
-    table,
     track_literal,
     track_safeguarded,
     whole_path,
 )
 from references.memory import with_peak_memory
+from references.tables import clusters_in_noise as table
 from scipy.optimize import check_grad
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning

@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from references.spectral import precise_smallest
+from references.tables import off_centre as table
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence
 
 from tamis.graphs import laplacian, neighbor_graph
@@ -15,13 +16,6 @@ from tamis.solvers.centred import Centred
 from tamis.solvers.eigen import EmbeddingMatrix, WeightedGram, largest_of_inverse
 
 SHAPES = {"more samples": (60, 25), "more features": (20, 45)}
-
-
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = 0.3 + rng.standard_normal((n_samples, n_features))
-    X[rng.random(X.shape) < 0.3] = 0
-    return X
 
 
 def problem(n_samples, n_features, decades=8, seed=0):
