@@ -9,6 +9,7 @@ maximum margin.
 1.0
 """
 
+from tamis.clustering._communities import communities, modularity
 from tamis.clustering._kmeans import Clusters, between_root, cluster_means, indicator, kmeans
 from tamis.clustering._manifold import ManifoldGraph, manifold_laplacian
 from tamis.clustering._maximum_margin import (
@@ -29,6 +30,7 @@ __all__ = [
     "balance_limit",
     "between_root",
     "cluster_means",
+    "communities",
     "decided_labels",
     "indicator",
     "kmeans",
@@ -36,6 +38,7 @@ __all__ = [
     "margin_failure",
     "margin_shortage",
     "margin_starts",
+    "modularity",
     "n_functions",
     "normalized_cut",
 ]

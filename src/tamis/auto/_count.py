@@ -1,0 +1,77 @@
+"""How many columns: the fewest that show the groups of the table as well as any number does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tamis._typing import FloatArray, IntArray, Matrix
+from tamis.auto._candidates import evidence, standardised_columns
+from tamis.auto._shape import Shape
+
+# Numbers of columns that are tried, evenly on a logarithmic scale.
+N_COUNTS = 14
+# What the chosen number must show of what the best shows, chance taken away.
+ENOUGH = 0.98
+
+
+@dataclass(frozen=True)
+class CountCurve:
+    """How much of the groups the best columns show, by their number.
+
+    Attributes
+    ----------
+    counts : ndarray of int
+        Numbers of columns, ascending.
+    agreement : ndarray of shape (n_counts,)
+        NMI of the groups with K-means clusters on that many columns.
+    chance : ndarray of shape (n_counts,)
+        The same with each of the columns shuffled.
+    chosen : int
+        The number that was chosen.
+    """
+
+    counts: IntArray
+    agreement: FloatArray
+    chance: FloatArray
+    chosen: int
+
+
+def count_curve(
+    X: Matrix, best_first: IntArray, shape: Shape, random_state: np.random.RandomState
+) -> CountCurve:
+    """Try numbers of columns, and choose the smallest that is as good as the best but for 2 %.
+
+    Agreement counts above chance, which is what the same columns show once each is shuffled: with
+    more columns, K-means from the means of the groups finds more of them by chance alone.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+    best_first : ndarray of int
+        The columns that may be kept, the best first.
+    shape : Shape
+        The groups.
+    random_state : RandomState instance
+        For the shuffled copies.
+
+    Notes
+    -----
+    Two runs of K-means per number.
+    """
+    counts = numbers_to_try(len(best_first))
+    largest = standardised_columns(X, best_first)
+    shuffled = np.random.default_rng(random_state.randint(2**31)).permuted(largest, axis=0)
+    agreement, chance = (
+        np.array([evidence(table[:, :count], shape).agreement for count in counts])
+        for table in (largest, shuffled)
+    )
+    gain = (agreement - chance) / np.maximum(1 - chance, 1e-12)
+    enough = gain >= ENOUGH * gain.max()
+    return CountCurve(counts, agreement, chance, int(counts[enough.argmax()]))
+
+
+def numbers_to_try(most: int) -> IntArray:
+    """Numbers from 2 to `most`, evenly on a logarithmic scale."""
+    return np.unique(np.geomspace(min(2, most), most, N_COUNTS).round().astype(np.intp))

@@ -1,0 +1,251 @@
+"""Why a column is kept, or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import f as f_distribution
+
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
+from tamis.auto._candidates import Regression, regress
+from tamis.solvers.table_operator import TableOperator
+from tamis.utils.columns import centred_unit_columns
+
+# Refits on random halves of the samples.
+N_REFITS = 6
+# Kept columns whose products with all others are held at once.
+BLOCK = 32
+# Columns with this correlation are copies; with less than the next, one does not stand for another.
+COPY = 1 - 1e-9
+STANDS_FOR = 0.7
+# A column is rebuilt by the kept ones if they explain this share of its variance.
+REBUILT = 0.5
+# A column follows the groups if chance would give it as much with less than this probability.
+LEVEL = 0.01
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What is known of each column that varies, beside the kept ones.
+
+    Attributes
+    ----------
+    kept : ndarray of int
+        The kept columns, the best first.
+    explained : ndarray of shape (n_features,)
+        R² of the column on the kept ones.
+    nearest : ndarray of shape (n_features,)
+        The kept column, other than itself, that it correlates with most; -1 where there is none.
+    correlation : ndarray of shape (n_features,)
+        That correlation, with its sign.
+    group_share : ndarray of shape (n_features,)
+        Share of the variance that lies between the groups.
+    group : ndarray of shape (n_features,)
+        The group whose mean lies farthest from that of the others, in standard errors.
+    shift : ndarray of shape (n_features,)
+        How far, in deviations of the column.
+    group_chance : ndarray of shape (n_features,)
+        How often chance would put as much of the variance between the groups (an F test).
+    kept_by_refits : ndarray of shape (n_features,)
+        The share of refits on halves of the samples that keep the column.
+    """
+
+    kept: IntArray
+    explained: FloatArray
+    nearest: IntArray
+    correlation: FloatArray
+    group_share: FloatArray
+    group: IntArray
+    shift: FloatArray
+    group_chance: FloatArray
+    kept_by_refits: FloatArray
+
+
+def reasons_for(Z: Matrix, kept: IntArray, labels: IntArray, kept_by_refits: FloatArray) -> Reasons:
+    """Compare all columns of a scaled table with the kept ones and with the groups.
+
+    Notes
+    -----
+    O(nkd) for k kept columns, and memory for 32 of them beside all others.
+    """
+    table = TableOperator.centred(Z)
+    lengths = np.sqrt(table.squared_column_norms())
+    nearest, correlation = _nearest_kept(table, kept, lengths)
+    basis = np.linalg.qr(table.columns(kept))[0] if len(kept) else np.zeros((Z.shape[0], 0))
+    explained = _explained(table, basis, lengths)
+    groups = _groups(table, labels, lengths)
+    return Reasons(kept, explained, nearest, correlation, *groups, kept_by_refits)
+
+
+def refit_shares(
+    Z: Matrix,
+    Y: FloatArray,
+    chosen: Regression,
+    n_selected: int,
+    kept: BoolArray,
+    random: np.random.RandomState,
+) -> FloatArray:
+    """How often each column is among the best when only half of the samples are looked at."""
+    n_samples, n_features = Z.shape
+    shares = np.zeros(n_features)
+    if n_samples < 4:
+        return shares
+    for _ in range(N_REFITS):
+        half = np.sort(random.permutation(n_samples)[: n_samples // 2])
+        targets = centred_unit_columns(Y[half])
+        targets = targets[:, targets.any(axis=0)]
+        refit = regress(
+            TableOperator.centred(Z[half]), targets, n_selected, chosen.scale, chosen.target, kept
+        )
+        shares[refit.best(n_selected)] += 1 / N_REFITS
+    return shares.round(12)
+
+
+def _nearest_kept(
+    table: TableOperator, kept: IntArray, lengths: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    n_features = len(lengths)
+    nearest = np.full(n_features, -1, dtype=np.intp)
+    strongest = np.zeros(n_features)
+    for start in range(0, len(kept), BLOCK):
+        some = kept[start : start + BLOCK]
+        unit = table.columns(some) / lengths[some]
+        products = table.transposed_times(unit) / lengths[:, None]
+        products[some, np.arange(len(some))] = 0  # a column does not stand for itself
+        best = np.abs(products).argmax(axis=1)
+        value = products[np.arange(n_features), best]
+        better = np.abs(value) > np.abs(strongest)
+        nearest[better], strongest[better] = some[best[better]], value[better]
+    return nearest, strongest.clip(-1, 1)
+
+
+def _explained(table: TableOperator, basis: FloatArray, lengths: FloatArray) -> FloatArray:
+    total = np.zeros(len(lengths))
+    for start in range(0, basis.shape[1], BLOCK):
+        products = table.transposed_times(basis[:, start : start + BLOCK])
+        total += np.einsum("ij,ij->i", products, products)
+    return (total / lengths**2).clip(0, 1)
+
+
+def _groups(
+    table: TableOperator, labels: IntArray, lengths: FloatArray
+) -> tuple[FloatArray, IntArray, FloatArray, FloatArray]:
+    n_samples, n_groups = len(labels), int(labels.max()) + 1
+    sizes = np.bincount(labels)
+    indicators = np.eye(n_groups)[labels]
+    sums = table.transposed_times(indicators)
+    share = (np.einsum("ij,ij->i", sums, sums / sizes) / lengths**2).clip(0, 1)
+    deviation = lengths / np.sqrt(n_samples)
+    others = np.maximum(n_samples - sizes, 1)
+    # The table is centred: the others' sum is minus this group's.
+    shifts = (sums / sizes + sums / others) / deviation[:, None]
+    standard_errors = np.sqrt(1 / sizes + 1 / others)
+    group = np.abs(shifts / standard_errors).argmax(axis=1)
+    between, within = n_groups - 1, n_samples - n_groups
+    if between < 1 or within < 1:
+        chance = np.ones(len(lengths))
+    else:
+        ratio = (share / between) / np.maximum((1 - share) / within, 1e-300)
+        chance = f_distribution.sf(ratio, between, within)
+    return share, group, shifts[np.arange(len(group)), group], chance
+
+
+def describe(reasons: Reasons, names: Sequence[str], constant: BoolArray) -> list[dict[str, object]]:
+    """One row per column of the whole table: whether it is kept, and why, in words and numbers.
+
+    Parameters
+    ----------
+    reasons : Reasons
+        Of the columns that vary.
+    names : sequence of str
+        Of all columns.
+    constant : ndarray of bool
+        The columns that do not vary, which `reasons` does not know.
+    """
+    columns = np.flatnonzero(~constant)
+    name_of = [names[column] for column in columns]
+    place = {int(column): rank for rank, column in enumerate(reasons.kept, start=1)}
+    stands_for = _represented(reasons)
+    rows: list[dict[str, object]] = [
+        {
+            "column": name,
+            "kept": False,
+            "rank": None,
+            "reason": "does not vary",
+            "kept_by_refits": 0.0,
+            "explained": None,
+            "nearest": None,
+            "correlation": None,
+            "group": None,
+            "group_share": None,
+            "stands_for": 0,
+        }
+        for name in names
+    ]
+    for j, column in enumerate(columns):
+        kept = j in place
+        nearest = reasons.nearest[j]
+        rows[column] = {
+            "column": names[column],
+            "kept": kept,
+            "rank": place.get(j),
+            "reason": (
+                _why_kept(reasons, j, [name_of[i] for i in stands_for.get(j, [])])
+                if kept
+                else _why_not(reasons, j, name_of)
+            ),
+            "kept_by_refits": float(reasons.kept_by_refits[j]),
+            "explained": float(reasons.explained[j]),
+            "nearest": name_of[nearest] if nearest >= 0 else None,
+            "correlation": float(reasons.correlation[j]) if nearest >= 0 else None,
+            "group": int(reasons.group[j]),
+            "group_share": float(reasons.group_share[j]),
+            "stands_for": len(stands_for.get(j, [])),
+        }
+    return rows
+
+
+def _represented(reasons: Reasons) -> dict[int, list[int]]:
+    """The columns not kept that each kept one stands for, the closest first."""
+    kept = set(reasons.kept.tolist())
+    near = [
+        (-abs(r), j)
+        for j, r in enumerate(reasons.correlation)
+        if j not in kept and abs(r) >= STANDS_FOR
+    ]
+    stands_for: dict[int, list[int]] = {}
+    for _, j in sorted(near):
+        stands_for.setdefault(int(reasons.nearest[j]), []).append(j)
+    return stands_for
+
+
+def _why_kept(reasons: Reasons, j: int, represented: list[str]) -> str:
+    parts = []
+    if reasons.group_chance[j] < LEVEL:
+        side = "higher" if reasons.shift[j] > 0 else "lower"
+        parts.append(
+            f"tells group {reasons.group[j] + 1} apart, which lies {abs(reasons.shift[j]):.1f} "
+            f"deviations {side}; {reasons.group_share[j]:.0%} of its variance is between groups"
+        )
+    if represented:
+        shown = ", ".join(represented[:3])
+        more = f" and {len(represented) - 3} more" if len(represented) > 3 else ""
+        parts.append(f"stands for {shown}{more}")
+    return "; ".join(parts) or "adds to what the columns before it show"
+
+
+def _why_not(reasons: Reasons, j: int, names: list[str]) -> str:
+    r, explained = reasons.correlation[j], reasons.explained[j]
+    if abs(r) >= COPY:
+        return f"copy of {names[reasons.nearest[j]]}"
+    if explained >= REBUILT:
+        source = f", mostly {names[reasons.nearest[j]]} (r = {r:.2f})" if abs(r) >= STANDS_FOR else ""
+        return f"rebuilt from the kept columns (R² {explained:.2f}){source}"
+    if reasons.group_chance[j] >= LEVEL:
+        return "follows no structure"
+    return (
+        f"adds little: {reasons.group_share[j]:.0%} of its variance is between groups that the "
+        "kept columns tell apart"
+    )

@@ -1,0 +1,78 @@
+"""How the columns of a table are brought to one scale: what suits its values."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import BoolArray, FloatArray, Matrix
+from tamis.utils.columns import extent, weighted_moments
+
+Scale = Literal["standard", "pareto", "none"]
+
+# Columns are of one unit if this share of their ranges lie within this factor of the median range.
+COMMENSURATE_SHARE = 0.8
+COMMENSURATE_FACTOR = 10.0
+
+
+def scales_to_try(X: Matrix) -> tuple[tuple[Scale, ...], str]:
+    """The scales that may suit a table, and why these. O(nd).
+
+    Columns of different units can only be standardised, and so are 0/1 columns, whose spread tells
+    how often they are 1. Where all columns have one unit, such as pixels, counts or the bands of a
+    spectrum, a column that hardly varies tells little, and standardising makes its noise as loud
+    as the rest: there Pareto scaling, by the root of the deviation, is tried beside.
+    """
+    lowest, highest = extent(X)
+    if _is_binary(X, lowest, highest):
+        return ("standard",), "all values are 0 or 1"
+    widths = highest.astype(np.float64) - lowest
+    ratio = widths / np.median(widths)
+    alike = (ratio > 1 / COMMENSURATE_FACTOR) & (ratio < COMMENSURATE_FACTOR)
+    if alike.mean() < COMMENSURATE_SHARE:
+        return ("standard",), "the columns are of different units"
+    return ("standard", "pareto"), "the columns are of one unit"
+
+
+def scaled_table(X: Matrix, scale: Scale) -> Matrix:
+    """The columns on a scale, in float64: dense ones centred, sparse ones never shifted. O(nd).
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+        Every column varies.
+    scale : {"standard", "pareto", "none"}
+        Divide a column by its deviation, by the root of it (times the median deviation, so that
+        the unit plays no part), or all columns by the median deviation.
+    """
+    mean, scatter = weighted_moments(X, np.ones(X.shape[0]))
+    deviation = np.sqrt(scatter / X.shape[0])
+    factor = 1 / _divisor(deviation, scale)
+    if sp.issparse(X):
+        table = sp.csr_array(X, dtype=np.float64, copy=True)
+        table.data *= factor[table.indices]
+        return table
+    table = X.astype(np.float64)
+    table -= mean
+    table *= factor
+    return table
+
+
+def _divisor(deviation: FloatArray, scale: Scale) -> FloatArray:
+    median = float(np.median(deviation))
+    if scale == "standard":
+        return deviation
+    if scale == "pareto":
+        return np.sqrt(deviation) * np.sqrt(median)
+    return np.full_like(deviation, median)
+
+
+def _is_binary(X: Matrix, lowest: FloatArray, highest: FloatArray) -> bool:
+    """Whether all values are 0 or 1."""
+    if not ((lowest == 0).all() and (highest == 1).all()):
+        return False
+    values = X.data if sp.issparse(X) else X
+    between: BoolArray = (values != 0) & (values != 1)
+    return not between.any()

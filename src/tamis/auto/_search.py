@@ -1,0 +1,116 @@
+"""Which columns: rankings on the scales that may suit the table, chosen by what speaks for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
+from tamis.auto._candidates import (
+    Evidence,
+    Regression,
+    Target,
+    evidence,
+    regress,
+    standardised_columns,
+    targets_of,
+)
+from tamis.auto._scales import Scale, scaled_table
+from tamis.auto._shape import Shape, mean_graph, shape_of
+from tamis.clustering import communities
+from tamis.solvers.table_operator import TableOperator
+
+TARGETS: tuple[Target, ...] = ("groups", "groups and eigenvectors")
+# Rankings are compared by their best columns: a tenth of all, from three to a hundred.
+SHARE_COMPARED = 0.1
+LEAST_COMPARED, MOST_COMPARED = 3, 100
+# Columns that the chosen ranking orders by the path of its regression, at most.
+PATH_LENGTH = 300
+
+
+@dataclass(frozen=True)
+class Found:
+    """The rankings that were tried.
+
+    Attributes
+    ----------
+    rankings : list of Regression
+    evidence : list of Evidence
+        One per ranking, of its best columns.
+    chosen : int
+        Which ranking has the strongest evidence.
+    n_compared : int
+        By how many columns they were compared.
+    shape : Shape
+        What all scales see together: the groups that selections should show.
+    shapes : dict of str to Shape
+        What each scale sees.
+    """
+
+    rankings: list[Regression]
+    evidence: list[Evidence]
+    chosen: int
+    n_compared: int
+    shape: Shape
+    shapes: dict[Scale, Shape]
+
+
+def search(
+    X: Matrix,
+    scales: tuple[Scale, ...],
+    n_clusters: int | None,
+    kept: BoolArray,
+    order: IntArray,
+) -> Found:
+    """Rank the columns on every scale and for every target, and choose.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+        Every column varies.
+    scales : tuple of {"standard", "pareto", "none"}
+    n_clusters : int or None
+        The number of groups, if it is known.
+    kept : ndarray of bool
+        Columns that are kept in any case.
+    order : ndarray of shape (n_samples,)
+        The samples in an order that their values decide.
+    """
+    n_compared = max(number_compared(X.shape[1]), int(np.count_nonzero(kept)))
+    shapes: dict[Scale, Shape] = {}
+    rankings: list[Regression] = []
+    for scale in scales:
+        Z = scaled_table(X, scale)
+        shape = shapes[scale] = shape_of(Z, n_clusters, order)
+        table = TableOperator.centred(Z)
+        rankings += [
+            regress(table, targets_of(shape, target), n_compared, scale, target, kept)
+            for target in TARGETS
+        ]
+    shape = shapes[scales[0]]
+    if len(scales) > 1:
+        graph = mean_graph([seen.graph for seen in shapes.values()])
+        shape = Shape(graph, communities(graph, n_clusters, order=order))
+    found = [
+        evidence(standardised_columns(X, np.sort(ranking.best(n_compared))), shape)
+        for ranking in rankings
+    ]
+    chosen = max(range(len(found)), key=lambda i: (found[i].agreement, found[i].modularity, -i))
+    return Found(rankings, found, chosen, n_compared, shape, shapes)
+
+
+def number_compared(n_features: int) -> int:
+    """A tenth of the columns, from three to a hundred, at most all."""
+    tenth = round(SHARE_COMPARED * n_features)
+    return min(n_features, max(LEAST_COMPARED, min(tenth, MOST_COMPARED)))
+
+
+def full_ranking(X: Matrix, found: Found, kept: BoolArray) -> FloatArray:
+    """The scores of the chosen ranking, ordered by its path as far as that goes."""
+    chosen = found.rankings[found.chosen]
+    table = TableOperator.centred(scaled_table(X, chosen.scale))
+    Y = targets_of(found.shapes[chosen.scale], chosen.target)
+    n_support = int(np.count_nonzero(chosen.coef.any(axis=1)))
+    n_ranked = n_support + PATH_LENGTH
+    return regress(table, Y, n_ranked, chosen.scale, chosen.target, kept).scores

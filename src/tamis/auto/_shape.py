@@ -1,0 +1,118 @@
+"""The shape of the samples: a graph of neighbours that several views agree on, and its groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
+from tamis.clustering import communities
+from tamis.graphs import degrees, neighbor_graph
+from tamis.solvers.principal import principal_components
+from tamis.solvers.table_operator import TableOperator
+
+N_NEIGHBORS = 5
+# Principal components of the second view, and of the third.
+N_COMPONENTS = 50
+N_ANGLES = 20
+# A graph in which a sample is a neighbour of so large a share of the others is a star: the
+# distances of noisy, wide tables, in which one sample near the mean is everybody's neighbour.
+STAR_SHARE = 0.2
+STAR_DEGREE = 50
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The neighbours of the samples and the groups that they form.
+
+    Attributes
+    ----------
+    graph : csr_array of shape (n_samples, n_samples)
+        The mean of the normalised graphs.
+    labels : ndarray of shape (n_samples,)
+        Communities of the graph, the largest first.
+    stars : tuple of str
+        The views that were left out, since one sample was a neighbour of too many.
+    """
+
+    graph: SparseMatrix
+    labels: IntArray
+    stars: tuple[str, ...] = ()
+
+    @property
+    def n_groups(self) -> int:
+        """The number of communities."""
+        return int(self.labels.max()) + 1
+
+
+def shape_of(Z: Matrix, n_clusters: int | None, order: IntArray) -> Shape:
+    """The shape of a scaled table.
+
+    Three views of the samples vote: all columns, the leading principal components, and the angles
+    in fewer of these. A view whose graph is a star does not.
+
+    Parameters
+    ----------
+    Z : {ndarray, CSR} of shape (n_samples, n_features)
+        Scaled; a dense one is centred.
+    n_clusters : int or None
+        The number of groups; None lets the graph decide.
+    order : ndarray of shape (n_samples,)
+        See :func:`tamis.clustering.communities`.
+
+    Notes
+    -----
+    The neighbour search, O(nd·min(n, d)) for the components of a dense table with a side of at
+    most 2000, otherwise O(nd) per Lanczos step.
+    """
+    n_neighbors = min(N_NEIGHBORS, Z.shape[0] - 1)
+    projected = _projected(Z)
+    views = {
+        "columns": neighbor_graph(Z, n_neighbors),
+        "components": neighbor_graph(projected, n_neighbors),
+    }
+    angles = _angles(projected[:, :N_ANGLES], n_neighbors)
+    if angles is not None:
+        views["angles"] = angles
+    stars = tuple(name for name, graph in views.items() if is_star(graph))
+    voting = [graph for name, graph in views.items() if name not in stars]
+    graph = mean_graph(voting or [views[stars[-1]]])
+    return Shape(graph, communities(graph, n_clusters, order=order), stars)
+
+
+def is_star(graph: SparseMatrix) -> bool:
+    """Whether one sample is a neighbour of a fifth of all others, and of fifty at least."""
+    largest = int(np.diff(graph.indptr).max())
+    return largest > max(STAR_SHARE * graph.shape[0], STAR_DEGREE)
+
+
+def mean_graph(graphs: list[SparseMatrix]) -> SparseMatrix:
+    """The mean of the graphs, each normalised by its degrees: ``D^-½ W D^-½``. O(nnz)."""
+    total = sum(_normalized(graph) for graph in graphs)
+    return sp.csr_array(total / len(graphs))
+
+
+def _normalized(graph: SparseMatrix) -> SparseMatrix:
+    degree = degrees(graph)
+    root = 1 / np.sqrt(np.where(degree > 0, degree, 1.0))
+    edges = sp.coo_array(graph)
+    rows, columns = edges.coords
+    values = edges.data * root[rows] * root[columns]
+    return sp.csr_array((values, (rows, columns)), shape=graph.shape)
+
+
+def _projected(Z: Matrix) -> FloatArray:
+    """The samples in their leading principal components."""
+    wanted = min(N_COMPONENTS, *Z.shape)
+    _, directions = principal_components(Z, wanted)
+    return TableOperator.centred(Z).times(directions)
+
+
+def _angles(projected: FloatArray, n_neighbors: int) -> SparseMatrix | None:
+    """The graph of smallest angles, or None where too few samples have a direction."""
+    directed = np.einsum("ij,ij->i", projected, projected) > 0
+    if projected.shape[1] < 2 or np.count_nonzero(directed) <= n_neighbors:
+        return None
+    return neighbor_graph(projected, n_neighbors, weights="cosine")
