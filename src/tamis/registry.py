@@ -12,6 +12,7 @@ from inspect import signature
 from types import MappingProxyType
 from typing import Any, Literal
 
+from tamis.auto import Auto
 from tamis.base import Selector
 from tamis.selectors.column_subset import ColumnSubset
 from tamis.selectors.cufs import CUFS
@@ -46,10 +47,10 @@ __all__ = [
 # What every comparison is made against besides all features.
 RANDOM_BASELINE = "random_subset"
 # What is used where no method is named.
-DEFAULT_METHOD = "mrsf"
+DEFAULT_METHOD = "auto"
 DEFAULT_METHOD_REASON = (
-    "it keeps few columns that together rebuild the shape of the data, and has the best mean rank "
-    "on the leaderboard of all methods (docs/results)"
+    "it decides by itself how to scale, how many groups there are, which columns tell them apart "
+    "and how many are enough (docs/auto.md)"
 )
 
 
@@ -107,6 +108,14 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     {
         method.name: method
         for method in (
+            Method(
+                "auto",
+                Auto,
+                family="automatic",
+                prefers="as few columns as show the groups of the samples, with nothing to tune",
+                cost="at most ten times MRSF",
+                scaling="none",
+            ),
             Method(
                 "random_subset",
                 RandomSubset,

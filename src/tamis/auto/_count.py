@@ -11,7 +11,7 @@ from tamis.auto._candidates import evidence, standardised_columns
 from tamis.auto._shape import Shape
 
 # Numbers of columns that are tried, evenly on a logarithmic scale.
-N_COUNTS = 14
+N_COUNTS = 16
 # What the chosen number must show of what the best shows, chance taken away.
 ENOUGH = 0.98
 
@@ -73,5 +73,5 @@ def count_curve(
 
 
 def numbers_to_try(most: int) -> IntArray:
-    """Numbers from 2 to `most`, evenly on a logarithmic scale."""
-    return np.unique(np.geomspace(min(2, most), most, N_COUNTS).round().astype(np.intp))
+    """Numbers from 1 to `most`, evenly on a logarithmic scale."""
+    return np.unique(np.geomspace(1, most, N_COUNTS).round().astype(np.intp))

@@ -12,9 +12,11 @@ from tamis.utils.columns import extent, weighted_moments
 
 Scale = Literal["standard", "pareto", "none"]
 
-# Columns are of one unit if this share of their ranges lie within this factor of the median range.
-COMMENSURATE_SHARE = 0.8
-COMMENSURATE_FACTOR = 10.0
+# Columns are of one unit if few are much wider than the median column, and not too many much
+# narrower: of pixels or bands many hardly vary, but none varies a hundred times as much.
+FACTOR = 10.0
+MOST_WIDER = 0.02
+MOST_NARROWER = 0.2
 
 
 def scales_to_try(X: Matrix) -> tuple[tuple[Scale, ...], str]:
@@ -28,10 +30,11 @@ def scales_to_try(X: Matrix) -> tuple[tuple[Scale, ...], str]:
     lowest, highest = extent(X)
     if _is_binary(X, lowest, highest):
         return ("standard",), "all values are 0 or 1"
+    if _is_counts(X, lowest):
+        return ("standard", "pareto"), "all values are whole numbers from 0"
     widths = highest.astype(np.float64) - lowest
     ratio = widths / np.median(widths)
-    alike = (ratio > 1 / COMMENSURATE_FACTOR) & (ratio < COMMENSURATE_FACTOR)
-    if alike.mean() < COMMENSURATE_SHARE:
+    if (ratio > FACTOR).mean() > MOST_WIDER or (ratio < 1 / FACTOR).mean() > MOST_NARROWER:
         return ("standard",), "the columns are of different units"
     return ("standard", "pareto"), "the columns are of one unit"
 
@@ -67,6 +70,14 @@ def _divisor(deviation: FloatArray, scale: Scale) -> FloatArray:
     if scale == "pareto":
         return np.sqrt(deviation) * np.sqrt(median)
     return np.full_like(deviation, median)
+
+
+def _is_counts(X: Matrix, lowest: FloatArray) -> bool:
+    """Whether all values are whole numbers and every column begins at 0."""
+    if not (lowest == 0).all():
+        return False
+    values = X.data if sp.issparse(X) else X
+    return bool((values == np.floor(values)).all())
 
 
 def _is_binary(X: Matrix, lowest: FloatArray, highest: FloatArray) -> bool:

@@ -162,6 +162,8 @@ class Auto(Selector):
 
     def _fit(self, X: Matrix) -> FloatArray:
         random = check_random_state(self.random_state)
+        self._kept = np.zeros(X.shape[1], dtype=bool)  # SHIM
+        self._unseen = self._constant  # SHIM
         order = np.argsort(content_ranks(X))
         structure = structure_of(X, order, random)
         scales, self.scaling_reason_ = self._scales(X)

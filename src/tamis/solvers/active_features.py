@@ -72,6 +72,7 @@ class ActiveFeatures(ABC):
         self.lengths, self._news = lengths, news
         self._left = lengths.astype(np.float64)  # squared lengths beyond the active features
         self._indices: list[int] = []
+        self._most = most
         self._targets = np.empty((most, correlation.shape[1]))  # QᵀY
         # Correlations with the residual of the fit.
         self.remaining = correlation.astype(np.float64)
@@ -107,7 +108,12 @@ class ActiveFeatures(ABC):
 
     @property
     def is_explained(self) -> BoolArray:
-        """Which features the active ones explain, but for the share that would be news."""
+        """Which features the active ones explain, but for the share that would be news.
+
+        As many active features as there are samples explain all others, whatever rounding leaves.
+        """
+        if len(self._indices) == self._most:
+            return np.ones(len(self._left), dtype=bool)
         return self._left <= self._news * self.lengths
 
     def coef(self) -> FloatArray:
@@ -154,9 +160,9 @@ class ActiveBySamples(ActiveFeatures):
     solver = "least angle regression by samples: there are no more of them than features"
 
     def __init__(self, X: TableOperator, correlation: FloatArray, most: int, news: float) -> None:
+        most = min(most, X.shape[0])
         super().__init__(X.squared_column_norms(), correlation, most, news)
         self._X = X
-        most = min(most, X.shape[0])
         self._Q = np.empty((most, X.shape[0]))
         self._triangle = np.zeros((most, most))
 
