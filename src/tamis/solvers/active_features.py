@@ -72,7 +72,6 @@ class ActiveFeatures(ABC):
         self.lengths, self._news = lengths, news
         self._left = lengths.astype(np.float64)  # squared lengths beyond the active features
         self._indices: list[int] = []
-        self._most = most
         self._targets = np.empty((most, correlation.shape[1]))  # QᵀY
         # Correlations with the residual of the fit.
         self.remaining = correlation.astype(np.float64)
@@ -108,12 +107,7 @@ class ActiveFeatures(ABC):
 
     @property
     def is_explained(self) -> BoolArray:
-        """Which features the active ones explain, but for the share that would be news.
-
-        As many active features as there are samples explain all others, whatever rounding leaves.
-        """
-        if len(self._indices) == self._most:
-            return np.ones(len(self._left), dtype=bool)
+        """Which features the active ones explain, but for the share that would be news."""
         return self._left <= self._news * self.lengths
 
     def coef(self) -> FloatArray:
@@ -165,6 +159,13 @@ class ActiveBySamples(ActiveFeatures):
         self._X = X
         self._Q = np.empty((most, X.shape[0]))
         self._triangle = np.zeros((most, most))
+
+    @property
+    def is_explained(self) -> BoolArray:
+        """All features, once as many are active as there are samples, whatever rounding leaves."""
+        if len(self._indices) == self._X.shape[0]:
+            return np.ones(len(self._left), dtype=bool)
+        return super().is_explained
 
     def gram_times(self, features: IntArray, coef: FloatArray) -> FloatArray:
         """``XᵀXW`` for a W that has these rows only."""
