@@ -63,7 +63,7 @@ class FixedScores(Selector):
         self.scores = scores
 
     def _fit(self, X):
-        return np.asarray(self.scores)[~self._constant]
+        return np.asarray(self.scores)[~self._set_aside]
 
 
 @pytest.fixture(name="X")

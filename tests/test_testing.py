@@ -181,7 +181,7 @@ class NotCentred(Sound):
 class LikesConstants(Sound):
     def fit(self, X, y=None):
         super().fit(X, y)
-        self._constant = np.zeros(len(self.scores_), dtype=bool)
+        self._set_aside = np.zeros(len(self.scores_), dtype=bool)
         return self._put_back(-self.scores_)
 
 
@@ -344,8 +344,8 @@ class ReadsAnything(Sound):
             table[:, j] = [value if isinstance(value, int | float) else 0 for value in column]
         table = np.nan_to_num(table, posinf=0, neginf=0).clip(-1e9, 1e9)
         self.n_features_in_ = table.shape[1]
-        self._constant = table.min(axis=0) == table.max(axis=0)
-        return self._put_back(variances(table)[~self._constant])
+        self._set_aside = table.min(axis=0) == table.max(axis=0)
+        return self._put_back(variances(table)[~self._set_aside])
 
 
 fails("refuses bad values", "fit must refuse this input with a ValueError that names ('NaN', ")(
@@ -392,7 +392,7 @@ class WrongKindOfError(Sound):
 class DoesNotNameColumns(Sound):
     def fit(self, X, y=None):
         X = validate_data(self, X, accept_sparse="csr")
-        self._constant = np.zeros(X.shape[1], dtype=bool)
+        self._set_aside = np.zeros(X.shape[1], dtype=bool)
         return self._put_back(variances(X))
 
 

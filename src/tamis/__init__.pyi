@@ -1,6 +1,7 @@
 """The public names, for type checkers and for the lazy loader, which reads them from here."""
 
 from . import (
+    auto,
     base,
     cli,
     clustering,
@@ -18,6 +19,7 @@ from . import (
     selectors,
     testing,
 )
+from .auto import Auto
 from .base import Selector
 from .selectors._graph import GraphSelector
 from .selectors.column_subset import ColumnSubset
@@ -55,6 +57,7 @@ __all__ = [
     "SPEC",
     "TRACK",
     "UDFS",
+    "Auto",
     "ColumnSubset",
     "GraphSelector",
     "LaplacianScore",
@@ -63,6 +66,7 @@ __all__ = [
     "RandomSubset",
     "Selector",
     "__version__",
+    "auto",
     "base",
     "cli",
     "clustering",

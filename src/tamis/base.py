@@ -18,6 +18,7 @@ from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.utils.columns import share_of_variation, varying_columns
 from tamis.utils.counts import share_of
 from tamis.utils.messages import describe_columns
+from tamis.utils.named_columns import column_mask
 from tamis.utils.repr_html import top_features
 from tamis.utils.threads import on_one_thread
 from tamis.utils.validation import check_table
@@ -135,11 +136,11 @@ class Selector(SelectorMixin, BaseEstimator):
             self._warn(caution)
         # By these, evidence recognises the table.
         self._fitted_extent = n_samples, table.lowest, table.highest
-        self._constant = table.constant
-        if self._constant.all():
+        self._set_aside = table.constant | self._listed("drop")
+        if self._set_aside.all():
             self._fit_constants(n_samples)
             return self._put_back(np.zeros(0))
-        X = varying_columns(table.X, self._constant)
+        X = varying_columns(table.X, self._set_aside)
         if not self._centres:
             self._warn_of_offset(X)
         return self._put_back(self._fit(X))
@@ -175,7 +176,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _put_back(self, scores: FloatArray) -> Self:
         """Bring what `_fit` learned to all columns, and rank them."""
-        varying = ~self._constant
+        varying = ~self._set_aside
         if not varying.all():
             for name, form in self._learned.items():
                 if isinstance(form, tuple) and "n_features" in form:
@@ -192,7 +193,10 @@ class Selector(SelectorMixin, BaseEstimator):
         self._warn_of_equal_scores(scores)
         self.scores_ = np.full(len(varying), min(0.0, scores.min(initial=0.0)))
         self.scores_[varying] = scores
-        return self._rank(self._constant)
+        kept = self._listed("keep")
+        self.scores_[kept & self._set_aside] = 1 + scores.max(initial=0.0)  # constant ones
+        last = (self._set_aside & ~kept).astype(np.intp) + self._listed("drop")
+        return self._rank(last)
 
     def _rank(self, last: BoolArray | IntArray) -> Self:
         """Rank the columns by score; the larger its value in `last`, the later a column comes."""
@@ -218,10 +222,21 @@ class Selector(SelectorMixin, BaseEstimator):
         """The parameters that play no part beside the values of the others."""
         return set()
 
+    @property
+    def _kept(self) -> BoolArray:
+        """Which columns of the table that `_fit` was given are to be kept in any case."""
+        return self._listed("keep")[~self._set_aside]
+
+    def _listed(self, parameter: str) -> BoolArray:
+        """The mask of the columns that `keep` or `drop` lists, where the method has them."""
+        names = getattr(self, "feature_names_in_", None)
+        listed = getattr(self, parameter, None)
+        return column_mask(listed, parameter, self.n_features_in_, names)
+
     def _describe_columns(self, columns: Any) -> str:
         """Columns of the table that `_fit` was given, as a message names them."""
         names = getattr(self, "feature_names_in_", None)
-        return describe_columns(np.flatnonzero(~self._constant)[columns], names)
+        return describe_columns(np.flatnonzero(~self._set_aside)[columns], names)
 
     def _warn_of_offset(self, X: Matrix) -> None:
         """Warn if the columns hardly vary beside their means, which the method has to rebuild."""
@@ -277,6 +292,12 @@ class Selector(SelectorMixin, BaseEstimator):
         return picture + top_features(self) if hasattr(self, "ranking_") else picture
 
     def _n_selected(self) -> int:
+        wanted = self._n_wanted()
+        self._check_listed(wanted)
+        return wanted
+
+    def _n_wanted(self) -> int:
+        """The number that `n_features_to_select` asks for."""
         wanted, n_features = self.n_features_to_select, self.n_features_in_
         if wanted is None:
             return max(1, n_features // 2)
@@ -290,6 +311,21 @@ class Selector(SelectorMixin, BaseEstimator):
         if not (isinstance(wanted, Real) and 0 < wanted <= 1):
             raise ValueError(f"n_features_to_select={wanted!r} as a fraction must be in (0, 1].")
         return share_of(wanted, n_features)
+
+    def _check_listed(self, wanted: int) -> None:
+        """Refuse to keep and drop a column, and numbers that `keep` and `drop` do not allow."""
+        kept, dropped = self._listed("keep"), self._listed("drop")
+        if (kept & dropped).any():
+            names = getattr(self, "feature_names_in_", None)
+            both = describe_columns(np.flatnonzero(kept & dropped), names)
+            raise ValueError(f"keep and drop both list {both}; take it out of one of them.")
+        n_kept, n_left = np.count_nonzero(kept), np.count_nonzero(~dropped)
+        if not n_kept <= wanted <= n_left:
+            raise ValueError(
+                f"n_features_to_select={self.n_features_to_select} asks for {wanted} features, but "
+                f"keep lists {n_kept}, and drop leaves {n_left} to choose from; use a number from "
+                f"{max(1, n_kept)} to {n_left}."
+            )
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "ranking_")

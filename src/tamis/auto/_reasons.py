@@ -152,7 +152,9 @@ def _groups(
     return share, group, shifts[np.arange(len(group)), group], chance
 
 
-def describe(reasons: Reasons, names: Sequence[str], constant: BoolArray) -> list[dict[str, object]]:
+def describe(
+    reasons: Reasons, names: Sequence[str], constant: BoolArray
+) -> list[dict[str, object]]:
     """One row per column of the whole table: whether it is kept, and why, in words and numbers.
 
     Parameters
@@ -162,9 +164,9 @@ def describe(reasons: Reasons, names: Sequence[str], constant: BoolArray) -> lis
     names : sequence of str
         Of all columns.
     constant : ndarray of bool
-        The columns that do not vary, which `reasons` does not know.
+        The columns that do not vary, or were not to be looked at, which `reasons` does not know.
     """
-    columns = np.flatnonzero(~constant)
+    columns = np.flatnonzero(~constant).tolist()
     name_of = [names[column] for column in columns]
     place = {int(column): rank for rank, column in enumerate(reasons.kept, start=1)}
     stands_for = _represented(reasons)
@@ -186,7 +188,7 @@ def describe(reasons: Reasons, names: Sequence[str], constant: BoolArray) -> lis
     ]
     for j, column in enumerate(columns):
         kept = j in place
-        nearest = reasons.nearest[j]
+        nearest = int(reasons.nearest[j])
         rows[column] = {
             "column": names[column],
             "kept": kept,
@@ -241,7 +243,9 @@ def _why_not(reasons: Reasons, j: int, names: list[str]) -> str:
     if abs(r) >= COPY:
         return f"copy of {names[reasons.nearest[j]]}"
     if explained >= REBUILT:
-        source = f", mostly {names[reasons.nearest[j]]} (r = {r:.2f})" if abs(r) >= STANDS_FOR else ""
+        source = (
+            f", mostly {names[reasons.nearest[j]]} (r = {r:.2f})" if abs(r) >= STANDS_FOR else ""
+        )
         return f"rebuilt from the kept columns (R² {explained:.2f}){source}"
     if reasons.group_chance[j] >= LEVEL:
         return "follows no structure"

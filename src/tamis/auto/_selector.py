@@ -89,6 +89,8 @@ class Auto(Selector):
         The groups, the largest first.
     scaling_ : {"standard", "pareto", "none"}
         The scale that was chosen.
+    scaling_reason_ : str
+        Why these scales were tried.
     candidates_ : list of dict
         The rankings that were tried: "scaling", "target", their "agreement" with the groups and
         the "modularity" of the K-means clusters, and the "weight" (1 for the chosen one).
@@ -118,6 +120,7 @@ class Auto(Selector):
         "labels_": ("n_samples",),
         "n_clusters_": 1,
         "scaling_": "standard",
+        "scaling_reason_": "no column varies",
         "candidates_": [],
         "structure_": {"statistic": 0.0, "p_value": 1.0, "found": False},
         "curve_": {},
@@ -162,8 +165,6 @@ class Auto(Selector):
 
     def _fit(self, X: Matrix) -> FloatArray:
         random = check_random_state(self.random_state)
-        self._kept = np.zeros(X.shape[1], dtype=bool)  # SHIM
-        self._unseen = self._constant  # SHIM
         order = np.argsort(content_ranks(X))
         structure = structure_of(X, order, random)
         scales, self.scaling_reason_ = self._scales(X)
@@ -216,10 +217,11 @@ class Auto(Selector):
     def _finds_number(self) -> bool:
         return isinstance(self.n_features_to_select, str)
 
-    def _n_selected(self) -> int:
-        if self._finds_number():
-            return getattr(self, "n_features_", self.n_features_in_)
-        return super()._n_selected()
+    def _n_wanted(self) -> int:
+        if not self._finds_number():
+            return super()._n_wanted()
+        n_left = int(np.count_nonzero(~self._listed("drop")))
+        return min(n_left, getattr(self, "n_features_", n_left))
 
     def reasons(self) -> Any:
         """Why each column is kept or not: a data frame with one row per column.
@@ -243,7 +245,7 @@ class Auto(Selector):
                 f"Auto was fitted for {len(self._reasons.kept)} features, and its reasons are of "
                 f"those; n_features_to_select now asks for {self._n_selected()}: call fit again."
             )
-        return frame_of_rows(describe(self._reasons, self._names(), self._unseen))
+        return frame_of_rows(describe(self._reasons, self._names(), self._set_aside))
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

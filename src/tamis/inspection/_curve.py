@@ -10,7 +10,7 @@ from tamis.base import Selector
 
 def knee_of(selector: Selector) -> int | None:
     """The knee of a fitted selector's scores; constant columns, always last, are left out."""
-    return knee(selector.scores_[~selector._constant])
+    return knee(selector.scores_[~selector._set_aside])
 
 
 def knee(scores: FloatArray) -> int | None:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from tamis._typing import BoolArray, FloatArray, Matrix
+from tamis._typing import FloatArray, Matrix
 from tamis.base import OBJECTIVE, Selector
 from tamis.solvers.column_subset import column_subset
 from tamis.solvers.table_operator import TableOperator
-from tamis.utils.columns import extent, varying_columns
-from tamis.utils.messages import describe_columns
-from tamis.utils.named_columns import column_mask
+from tamis.utils.columns import extent
 
 
 class ColumnSubset(Selector):
@@ -146,63 +144,22 @@ class ColumnSubset(Selector):
         return min(n_samples, n_features)
 
     def _fit(self, X: Matrix) -> FloatArray:
-        """The greedy choice of [1]_ and the exchanges of [2]_, of the columns not to drop."""
-        kept = self._listed("keep")
-        used = ~self._listed("drop")[~self._constant]
-        scores = np.zeros(len(used))
-        if not used.any():
-            self._fit_constants(X.shape[0])
-            return scores
-        table = varying_columns(X, ~used)
-        n_places = self._n_fitted - np.count_nonzero(kept & self._constant)
-        lowest, highest = extent(table)
+        """The greedy choice of [1]_ and the exchanges of [2]_."""
+        n_constant = np.count_nonzero(self._listed("keep") & self._set_aside)
+        n_places = min(self._n_fitted - n_constant, X.shape[1])
+        lowest, highest = extent(X)
         # Squares of variances are far from the largest and smallest numbers in these units.
         found = column_subset(
-            TableOperator.centred(table / (highest - lowest).max()),
-            min(n_places, table.shape[1]) if self.swaps else table.shape[1],
-            include=np.flatnonzero(kept[~self._constant][used]),
+            TableOperator.centred(X / (highest - lowest).max()),
+            n_places if self.swaps else X.shape[1],
+            include=np.flatnonzero(self._kept),
             max_passes=self.max_iter - 1 if self.swaps else 0,
         )
-        self.order_ = np.flatnonzero(~self._constant)[used][found.solution]
+        self.order_ = np.flatnonzero(~self._set_aside)[found.solution]
         self.explained_variance_ = found.explained
         self.n_swaps_ = found.n_swaps
         failure = (
             f"may find better exchanges after max_iter={self.max_iter} passes; raise max_iter."
         )
         self._set_path(found.objective, found.converged, failure)
-        scores[used] = found.scores
-        return scores
-
-    def _put_back(self, scores: FloatArray) -> Self:
-        """Constant columns to keep come before all that were chosen, dropped columns last."""
-        super()._put_back(scores)
-        kept, dropped = self._listed("keep"), self._listed("drop")
-        self.scores_[kept & self._constant] = 2.0
-        return self._rank((self._constant & ~kept) + 2 * dropped)
-
-    def _n_selected(self) -> int:
-        wanted = super()._n_selected()
-        kept, dropped = self._listed("keep"), self._listed("drop")
-        n_kept, n_left = np.count_nonzero(kept), np.count_nonzero(~dropped)
-        if (kept & dropped).any():
-            names = getattr(self, "feature_names_in_", None)
-            both = describe_columns(np.flatnonzero(kept & dropped), names)
-            raise ValueError(f"keep and drop both list {both}; take it out of one of them.")
-        if not n_kept <= wanted <= n_left:
-            raise ValueError(
-                f"n_features_to_select={self.n_features_to_select} asks for {wanted} features, but "
-                f"keep lists {n_kept}, and drop leaves {n_left} to choose from; use a number from "
-                f"{max(1, n_kept)} to {n_left}."
-            )
-        return wanted
-
-    def _listed(self, parameter: str) -> BoolArray:
-        """The mask of the columns that `keep` or `drop` lists."""
-        names = getattr(self, "feature_names_in_", None)
-        return column_mask(getattr(self, parameter), parameter, self.n_features_in_, names)
-
-    def _rank_last(self, dropped: BoolArray) -> Self:
-        """Put the dropped columns after all others, constant ones included."""
-        best_first = np.lexsort((self.ranking_, dropped))
-        self.ranking_[best_first] = np.arange(1, len(dropped) + 1)
-        return self
+        return found.scores

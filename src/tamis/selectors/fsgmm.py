@@ -224,8 +224,8 @@ class FSGMM(Selector):
     def _put_back(self, scores: FloatArray) -> Self:
         """A constant feature has no variance, and its value for a mean."""
         super()._put_back(scores)
-        values = self._fitted_extent[1][self._constant]
-        self.means_[:, self._constant] = self.common_means_[self._constant] = values
+        values = self._fitted_extent[1][self._set_aside]
+        self.means_[:, self._set_aside] = self.common_means_[self._set_aside] = values
         return self
 
     def predict(self, X: Any) -> IntArray:
@@ -237,7 +237,7 @@ class FSGMM(Selector):
         check_is_fitted(self, "ranking_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         table = TableOperator.standardised(
-            varying_columns(X, self._constant), self._centre, self._scale
+            varying_columns(X, self._set_aside), self._centre, self._scale
         )
         return expectations(table, self._mixture).responsibilities
 

@@ -155,7 +155,7 @@ class MCFS(GraphSelector):
 
     def _follow_the_number(self) -> None:
         """Score anew where the number of features to select has changed since."""
-        if not self._constant.all() and self._n_steps() != self._n_read:
+        if not self._set_aside.all() and self._n_steps() != self._n_read:
             self._put_back(self._read_paths())
 
     def set_params(self, **params: Any) -> Self:

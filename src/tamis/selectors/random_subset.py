@@ -61,4 +61,4 @@ class RandomSubset(Selector):
     def _fit(self, X: Matrix) -> FloatArray:
         # One draw per column of the table: constant columns change nothing for the others.
         scores = check_random_state(self.random_state).rand(self.n_features_in_)
-        return scores[~self._constant]
+        return scores[~self._set_aside]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 
 # The libraries that are looked for, in this order.
-LIBRARIES = ("pandas", "polars", "pyarrow")
+LIBRARIES: tuple[Literal["pandas", "polars", "pyarrow"], ...] = ("pandas", "polars", "pyarrow")
 
 
 def frame_of_rows(rows: Sequence[dict[str, Any]]) -> Any:
