@@ -84,6 +84,8 @@ class Method:
         variance 1, or not at all.
     cluster_parameter : str or None
         The parameter that holds the number of clusters, under whatever name; None has none.
+    compares_rows : bool
+        Whether every sample is compared with every other, as a search for neighbours does.
     """
 
     name: str
@@ -96,10 +98,14 @@ class Method:
     expected_failed_checks: Mapping[str, str] = field(default_factory=dict)
     scaling: Literal["standard", "none"] = "standard"
     cluster_parameter: str | None = None
+    compares_rows: bool = False
 
     def __post_init__(self) -> None:
-        if self.cluster_parameter is None and "n_clusters" in signature(self.selector).parameters:
+        parameters = signature(self.selector).parameters
+        if self.cluster_parameter is None and "n_clusters" in parameters:
             object.__setattr__(self, "cluster_parameter", "n_clusters")
+        if "n_neighbors" in parameters:
+            object.__setattr__(self, "compares_rows", True)
 
 
 _NOT_CENTRED = "the features enter uncentred, so that their zero matters"
@@ -115,6 +121,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="as few columns as show the groups of the samples, with nothing to tune",
                 cost="a small multiple of MRSF",
                 scaling="none",  # it finds the scale
+                compares_rows=True,
                 expected_failed_checks={
                     "duplicated columns": "one of two equal columns does the work of both",
                 },

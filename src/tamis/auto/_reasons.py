@@ -175,6 +175,7 @@ def describe(
             "column": name,
             "kept": False,
             "rank": None,
+            "kind": "constant",
             "reason": "does not vary",
             "kept_by_refits": 0.0,
             "explained": None,
@@ -189,15 +190,17 @@ def describe(
     for j, column in enumerate(columns):
         kept = j in place
         nearest = int(reasons.nearest[j])
+        kind, reason = (
+            ("kept", _why_kept(reasons, j, [name_of[i] for i in stands_for.get(j, [])]))
+            if kept
+            else _why_not(reasons, j, name_of)
+        )
         rows[column] = {
             "column": names[column],
             "kept": kept,
             "rank": place.get(j),
-            "reason": (
-                _why_kept(reasons, j, [name_of[i] for i in stands_for.get(j, [])])
-                if kept
-                else _why_not(reasons, j, name_of)
-            ),
+            "kind": kind,
+            "reason": reason,
             "kept_by_refits": float(reasons.kept_by_refits[j]),
             "explained": float(reasons.explained[j]),
             "nearest": name_of[nearest] if nearest >= 0 else None,
@@ -238,18 +241,19 @@ def _why_kept(reasons: Reasons, j: int, represented: list[str]) -> str:
     return "; ".join(parts) or "adds to what the columns before it show"
 
 
-def _why_not(reasons: Reasons, j: int, names: list[str]) -> str:
+def _why_not(reasons: Reasons, j: int, names: list[str]) -> tuple[str, str]:
+    """The kind of reason, and the reason in words."""
     r, explained = reasons.correlation[j], reasons.explained[j]
     if abs(r) >= COPY:
-        return f"copy of {names[reasons.nearest[j]]}"
+        return "copy", f"copy of {names[reasons.nearest[j]]}"
     if explained >= REBUILT:
         source = (
             f", mostly {names[reasons.nearest[j]]} (r = {r:.2f})" if abs(r) >= STANDS_FOR else ""
         )
-        return f"rebuilt from the kept columns (R² {explained:.2f}){source}"
+        return "rebuilt", f"rebuilt from the kept columns (R² {explained:.2f}){source}"
     if reasons.group_chance[j] >= LEVEL:
-        return "follows no structure"
-    return (
+        return "no structure", "follows no structure"
+    return "adds little", (
         f"adds little: {reasons.group_share[j]:.0%} of its variance is between groups that the "
         "kept columns tell apart"
     )

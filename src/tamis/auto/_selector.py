@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from numbers import Integral
 from typing import Any, ClassVar
@@ -226,7 +227,8 @@ class Auto(Selector):
     def reasons(self) -> Any:
         """Why each column is kept or not: a data frame with one row per column.
 
-        The columns are "column", "kept", "rank", "reason" in words, "kept_by_refits" (the share of
+        The columns are "column", "kept", "rank", "kind" ("kept", or why not: "constant", "copy",
+        "rebuilt", "no structure", "adds little"), "reason" in words, "kept_by_refits" (the share of
         six refits on halves of the samples that keep it), "explained" (R² on the kept columns),
         "nearest" (the kept column it correlates with most) with its "correlation", "group" (the
         one that it tells apart best), "group_share" (of its variance, between the groups) and
@@ -237,15 +239,28 @@ class Auto(Selector):
         DataFrame
             Of pandas where it is installed, else of polars or pyarrow.
         """
+        return frame_of_rows(self._reason_rows(self._names()))
+
+    def _reason_rows(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """The rows of :meth:`reasons`, the columns under the given names."""
         check_is_fitted(self, "ranking_")
         if not hasattr(self, "_reasons"):
-            return frame_of_rows([])
-        if self._n_selected() != len(self._reasons.kept):
+            return []
+        n_varying = int(np.count_nonzero(~self._set_aside))
+        if min(self._n_selected(), n_varying) != len(self._reasons.kept):
             raise ValueError(
                 f"Auto was fitted for {len(self._reasons.kept)} features, and its reasons are of "
                 f"those; n_features_to_select now asks for {self._n_selected()}: call fit again."
             )
-        return frame_of_rows(describe(self._reasons, self._names(), self._set_aside))
+        rows = describe(self._reasons, names, self._set_aside)
+        for column in np.flatnonzero(self.get_support() & self._set_aside):
+            rows[column] |= {
+                "kept": True,
+                "rank": int(self.ranking_[column]),
+                "kind": "kept",
+                "reason": "does not vary, but was asked for",
+            }
+        return rows
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -55,7 +55,8 @@ Number = Annotated[
         "--number",
         metavar="N",
         help="How many columns to keep: a number, or a fraction such as 0.2 or 20%.",
-        show_default="a tenth of the columns, 10 to 100, at most half",
+        show_default="found out by auto; by other methods a tenth of the columns, 10 to 100, at "
+        "most half",
     ),
 ]
 Labels = Annotated[

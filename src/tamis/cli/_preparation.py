@@ -22,6 +22,7 @@ __all__ = [
     "check_values",
     "image_shape",
     "prepare",
+    "scales_itself",
     "scaling_words",
 ]
 
@@ -76,7 +77,7 @@ def prepare(
     X = source.table.X
     words = []
     most = max_rows
-    if most is None and "n_neighbors" in method.selector().get_params():
+    if most is None and method.compares_rows:
         most = NEIGHBOR_ROWS
     rows = drawn_samples(X.shape[0], most, seed)
     if not isinstance(rows, slice):
@@ -95,11 +96,19 @@ def prepare(
         elif not X.flags.writeable:
             X = X.copy()
         _scale_in_place(X, scaling, source.table.feature_names)
-    words.append(scaling_words(scaling, sp.issparse(X)))
+    if not (scale == "auto" and scales_itself(method)):
+        words.append(scaling_words(scaling, sp.issparse(X)))
     altered = X is source.table.X and scaling != "none"
     scaler = scaler_for(scaling, sp.issparse(X))
     code = _python(None if isinstance(rows, slice) else len(rows), seed, scaling, sp.issparse(X))
     return Prepared(X, rows, scaling, scaler, words, code, altered)
+
+
+def scales_itself(method: Method) -> bool:
+    """Whether a method finds the scale of the columns, unless it is told."""
+    from inspect import signature
+
+    return "scaling" in signature(method.selector).parameters
 
 
 def _python(n_drawn: int | None, seed: int, scaling: Scaling, sparse: bool) -> str:

@@ -13,6 +13,7 @@ import typer
 
 from tamis.cli._completion import format_names, method_names, parameter_settings
 from tamis.cli._failures import ARGUMENTS, CommandError, command_words
+from tamis.cli._decisions import found_in_json, print_reasons
 from tamis.cli._layers import layer_key, what_it_holds
 from tamis.cli._options import (
     AsJson,
@@ -30,7 +31,7 @@ from tamis.cli._options import (
     number_to_keep,
     read_number,
 )
-from tamis.cli._preparation import Prepared, Scale, image_shape, prepare
+from tamis.cli._preparation import Prepared, Scale, image_shape, prepare, scales_itself
 from tamis.cli._screen import print_json, print_table, print_text, working
 from tamis.cli._selectors import fit, make_selector, read_parameters
 from tamis.cli._source import Source, read_source
@@ -141,8 +142,10 @@ def select(
 ) -> None:
     """Keep the columns of a table that are worth keeping.
 
-    Without --method the recommended method is used, on standardised
-    columns. Labels, if the table has any, are never looked at.
+    Without --method and -k nothing has to be known: how to scale, how
+    many groups there are, which columns show them and how many of them
+    are enough is found out, and the output says why. Labels, if the
+    table has any, are never looked at.
 
     For example:
       tamis select data.csv
@@ -150,6 +153,7 @@ def select(
       tamis select data.parquet -m udfs --param gamma=0.01 --ranking r.csv
       tamis select dataset:digits -k 20 --report report.html
     """
+    from tamis.inspection import read_decisions
     from tamis.registry import DEFAULT_METHOD, DEFAULT_METHOD_REASON
 
     wanted = read_number(number)
@@ -159,6 +163,8 @@ def select(
     model = make_selector(
         chosen, parameters, seed=seed, jobs=jobs, verbose=sys.stderr.isatty() and not as_json
     )
+    if scale != "auto" and scales_itself(chosen) and "scaling" not in parameters:
+        model.set_params(scaling="none")  # it has been done
     output_format = format_on_stdout(output, output_format, as_json)
     to_stdout = output == STANDARD_OUTPUT
     targets = {
@@ -174,9 +180,12 @@ def select(
 
     key = layer_key(layer, key, file, format)
     source = read_source(file, labels=labels, ids=ids, format=format, key=key, header=header)
-    n_kept, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)
+    finds_number = wanted is None and model.n_features_to_select == "auto"
+    why_so_many = ""
+    if not finds_number:
+        n_wanted, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)
+        model.set_params(n_features_to_select=n_wanted)
     pixels = image_shape(shape, source)
-    model.set_params(n_features_to_select=n_kept)
     prepared = prepare(source, chosen, scale, max_rows, seed)
     said = source.describe()
     start = time.perf_counter()
@@ -188,6 +197,7 @@ def select(
     seconds = time.perf_counter() - start
     n_samples, n_columns = source.table.X.shape
     n_rows = prepared.X.shape[0]
+    n_kept = int(model.get_support().sum())
 
     command = shlex.join(["tamis", *ctx.meta[ARGUMENTS]])
     ctx.with_resource(sent_to_stdout(paths))
@@ -195,6 +205,7 @@ def select(
     holds = what_it_holds(source, key, output, output_format, n_kept)
     kept = best_first(model, n_kept)
     names = source.table.feature_names
+    decisions = read_decisions(model, [str(name) for name in names])
     if as_json:
         print_json(
             {
@@ -220,6 +231,7 @@ def select(
                 ],
                 "output_holds": holds,
                 "files": {option.removeprefix("--"): str(path) for option, path in paths.items()},
+                **found_in_json(model, decisions, scale_asked_for=scale != "auto"),
             }
         )
         return
@@ -227,7 +239,9 @@ def select(
     for sentence in (*source.table.notes, *prepared.words):
         print_text(sentence)
     print_text(f"Method: {chosen.name}, {why}.")
-    print_text(f"Keeps {n_kept:,} columns: {why_so_many}.")
+    sentences = decisions.sentences if decisions is not None else ()
+    for sentence in sentences or (f"Keeps {n_kept:,} columns: {why_so_many}.",):
+        print_text(sentence)
     print_text("")
     print_table(
         ("rank", "column", "name", "score"),
@@ -240,6 +254,8 @@ def select(
     )
     if n_kept > top:
         print_text(f"… and {n_kept - top:,} more (--top shows more, --ranking writes all)")
+    if decisions is not None:
+        print_reasons(decisions)
     for option, path in paths.items():
         if not (to_stdout and option == "--output"):
             print_text(f"Wrote {path}")

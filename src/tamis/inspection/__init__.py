@@ -5,12 +5,16 @@ bend, :func:`measure_loss` compares the selection with random subsets of its siz
 :func:`measure_groups` sees whether its groups repeat in other rows, :func:`measure_redundancy`
 correlates its columns, :func:`subsample_selections` refits on parts of the rows, and
 :func:`planar_views` and :func:`find_groups` make the picture of the samples.
+:func:`read_decisions` tells what an automatic selection decided by itself and why, and
+:func:`measure_numbers` what more columns would add.
 """
 
 from tamis.inspection._curve import knee, knee_of
+from tamis.inspection._decisions import Decisions, NumberCurve, read_curve, read_decisions
 from tamis.inspection._group_evidence import Compared, GroupEvidence, measure_groups
 from tamis.inspection._groups import Groups, check_labels, find_groups
 from tamis.inspection._loss import Loss, Measure, measure_loss, subset_loss
+from tamis.inspection._number import NumberEvidence, band, measure_numbers
 from tamis.inspection._redundancy import Redundancy, measure_redundancy
 from tamis.inspection._sample import Sample, draw_sample
 from tamis.inspection._selection import (
@@ -26,16 +30,20 @@ from tamis.inspection._views import View, aligned, centred_gram, planar_views, p
 __all__ = [
     "Choice",
     "Compared",
+    "Decisions",
     "GroupEvidence",
     "Groups",
     "Loss",
     "Measure",
+    "NumberCurve",
+    "NumberEvidence",
     "Redundancy",
     "Sample",
     "Selection",
     "Stability",
     "View",
     "aligned",
+    "band",
     "centred_gram",
     "check_fitted",
     "check_labels",
@@ -45,9 +53,12 @@ __all__ = [
     "knee_of",
     "measure_groups",
     "measure_loss",
+    "measure_numbers",
     "measure_redundancy",
     "planar_views",
     "principal_view",
+    "read_curve",
+    "read_decisions",
     "read_selection",
     "selected_columns",
     "subsample_selections",

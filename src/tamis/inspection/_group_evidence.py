@@ -127,8 +127,8 @@ def measure_groups(
     centres, and compared with the groups that K-means finds in that half itself. The mean is taken
     over both directions and four cuts into halves, the same for every choice of columns.
 
-    There are as many clusters as the selector's `n_clusters` says, else as the labels have
-    classes, else 2, 3, 5 and 8 are tried.
+    There are as many clusters as the selector's `n_clusters` says or as it found, else as the
+    labels have classes, else 2, 3, 5 and 8 are tried.
 
     Parameters
     ----------
@@ -162,6 +162,8 @@ def measure_groups(
         by_labels = _agreement(tables, classes, seed)
 
     wanted = getattr(selection.selector, "n_clusters", None)
+    if wanted is None:
+        wanted = getattr(selection.selector, "n_clusters_", None)
     if wanted is None and classes is not None:
         wanted = by_labels["n_classes"]
     tried = USUAL_NUMBERS if wanted is None else (int(wanted),)
