@@ -50,9 +50,7 @@ def scaled_table(X: Matrix, scale: Scale) -> Matrix:
         Divide a column by its deviation, by the root of it (times the median deviation, so that
         the unit plays no part), or all columns by the median deviation.
     """
-    mean, scatter = weighted_moments(X, np.ones(X.shape[0]))
-    deviation = np.sqrt(scatter / X.shape[0])
-    factor = 1 / _divisor(deviation, scale)
+    mean, factor = _mean_and_factor(X, scale)
     if sp.issparse(X):
         table = sp.csr_array(X, dtype=np.float64, copy=True)
         table.data *= factor[table.indices]
@@ -61,6 +59,16 @@ def scaled_table(X: Matrix, scale: Scale) -> Matrix:
     table -= mean
     table *= factor
     return table
+
+
+def scale_factors(X: Matrix, scale: Scale) -> FloatArray:
+    """What :func:`scaled_table` multiplies each column by. O(nd)."""
+    return _mean_and_factor(X, scale)[1]
+
+
+def _mean_and_factor(X: Matrix, scale: Scale) -> tuple[FloatArray, FloatArray]:
+    mean, scatter = weighted_moments(X, np.ones(X.shape[0]))
+    return mean, 1 / _divisor(np.sqrt(scatter / X.shape[0]), scale)
 
 
 def _divisor(deviation: FloatArray, scale: Scale) -> FloatArray:

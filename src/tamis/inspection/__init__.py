@@ -14,9 +14,10 @@ from tamis.inspection._decisions import Decisions, NumberCurve, read_curve, read
 from tamis.inspection._group_evidence import Compared, GroupEvidence, measure_groups
 from tamis.inspection._groups import Groups, check_labels, find_groups
 from tamis.inspection._loss import Loss, Measure, measure_loss, subset_loss
-from tamis.inspection._number import NumberEvidence, band, measure_numbers
+from tamis.inspection._number import NumberEvidence, Span, measure_numbers
 from tamis.inspection._redundancy import Redundancy, measure_redundancy
 from tamis.inspection._sample import Sample, draw_sample
+from tamis.inspection._scaled import as_chosen
 from tamis.inspection._selection import (
     Choice,
     Selection,
@@ -40,10 +41,11 @@ __all__ = [
     "Redundancy",
     "Sample",
     "Selection",
+    "Span",
     "Stability",
     "View",
     "aligned",
-    "band",
+    "as_chosen",
     "centred_gram",
     "check_fitted",
     "check_labels",

@@ -40,14 +40,17 @@ class NumberCurve:
         How much of the groups the best columns show (NMI).
     chance : ndarray of shape (n_counts,)
         The same with each column shuffled.
-    chosen : int
+    n_kept : int
         The number of columns that are kept.
+    found : int or None
+        The number that was found; None where there is no structure to find one by.
     """
 
     counts: IntArray
     agreement: FloatArray
     chance: FloatArray
-    chosen: int
+    n_kept: int
+    found: int | None
 
 
 @dataclass(frozen=True)
@@ -141,11 +144,12 @@ def read_decisions(selector: Selector, names: Sequence[str]) -> Decisions | None
 
 def read_curve(selector: Selector) -> NumberCurve | None:
     """What the number of columns was chosen by; None where there is nothing of the kind."""
-    curve = getattr(selector, "curve_", None)
-    if not curve:
+    if not isinstance(selector, Auto) or not selector.curve_:
         return None
-    chosen = int(selector.get_support().sum())
-    return NumberCurve(curve["counts"], curve["agreement"], curve["chance"], chosen)
+    curve = selector.curve_
+    found = selector.n_features_ if selector.structure_["found"] else None
+    n_kept = int(selector.get_support().sum())
+    return NumberCurve(curve["counts"], curve["agreement"], curve["chance"], n_kept, found)
 
 
 def _scaling(auto: Auto) -> str:
@@ -209,9 +213,10 @@ def _number(auto: Auto) -> str:
     if curve is None:
         return f"{number}: none of them varies."
     if not auto._finds_number():
-        found = f", where {auto.n_features_:,} would have been found" if _was_sought(auto) else ""
+        other = curve.found not in (None, n_kept)
+        found = f", where {curve.found:,} would have been found" if other else ""
         return f"{number}, as asked for{found}."
-    if not auto.structure_["found"]:
+    if curve.found is None:
         return f"{number}: all that vary, for want of structure."
     place = int(abs(curve.counts - n_kept).argmin())
     return (
@@ -220,8 +225,3 @@ def _number(auto: Auto) -> str:
         f"{curve.agreement.max():.2f}, by chance {curve.chance[place]:.2f})."
     )
 
-
-def _was_sought(auto: Auto) -> bool:
-    """Whether another number was found than the one asked for."""
-    found = auto.structure_["found"]
-    return bool(found) and auto.n_features_ != int(auto.get_support().sum())

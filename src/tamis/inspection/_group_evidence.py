@@ -14,7 +14,7 @@ from tamis.clustering import kmeans
 from tamis.inspection._groups import class_codes
 from tamis.inspection._loss import Loss, Measure
 from tamis.inspection._sample import Sample
-from tamis.inspection._selection import Selection
+from tamis.inspection._selection import Choice, Selection
 from tamis.inspection._views import principal_coordinates
 from tamis.metrics import (
     adjusted_rand_index,
@@ -191,6 +191,23 @@ def measure_groups(
         n_rows,
         **by_labels,
     )
+
+
+def measure_repeats(
+    selection: Choice, sample: Sample, n_clusters: int, n_splits: int, seed: int
+) -> Measure | None:
+    """Only how well the groups repeat, of each choice of columns of a sample.
+
+    None for a single cluster, and where there are too few rows.
+    """
+    n_rows = len(sample.rows)
+    if not 1 < n_clusters <= (n_rows // 2) / ROWS_PER_CLUSTER:
+        return None
+    generator = np.random.RandomState(seed)
+    halves = [_cut(n_rows, generator) for _ in range(n_splits)]
+    tables = [_points(selection.columns(sample.rows, subset)) for subset in sample.subsets]
+    found = np.array([_repeats(points, (n_clusters,), halves, seed)[0] for points in tables])
+    return Measure(float(found[0]), found[1:], True)
 
 
 def _points(columns: FloatArray) -> FloatArray:

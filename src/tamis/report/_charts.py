@@ -60,6 +60,7 @@ class Chart:
     y_label: str = ""
     marks: tuple[tuple[Tick, str], ...] = ()
     note: str = ""
+    asides: tuple[Tick, ...] = ()
 
 
 def _number(value: float) -> str:

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from tamis.inspection import (
     Selection,
     Stability,
+    as_chosen,
     check_labels,
     draw_sample,
     find_groups,
@@ -28,6 +29,7 @@ from tamis.inspection import (
 from tamis.report import _words as words
 from tamis.report._page import image_figure, render
 from tamis.report._recipe import python_code
+from tamis.report._why import explain
 from tamis.utils.files import write_atomically
 
 # What refits for the stability may cost: numbers and rows of a subsample, and seconds in all.
@@ -160,9 +162,10 @@ def selection(
             f"{n_features} columns."
         )
     generator: np.random.RandomState = check_random_state(random_state)
-    sample = draw_sample(checked, generator)
-    loss = measure_loss(checked, sample)
-    group_evidence = measure_groups(checked, sample, loss, labels=labels, random_state=generator)
+    judged = as_chosen(checked)
+    sample = draw_sample(judged, generator)
+    loss = measure_loss(judged, sample)
+    group_evidence = measure_groups(judged, sample, loss, labels=labels, random_state=generator)
     redundancy = measure_redundancy(checked, sample, generator)
     stability = _stability(checked, n_subsamples, generator)
     groups = find_groups(
@@ -192,7 +195,9 @@ def selection(
             preparation=preparation,
             code=python_code(checked.selector, scaler, source_code),
             image=image_figure(checked, image_shape),
+            why=explain(checked, judged, generator),
             notes=[
+                *words.scale_notes(checked, judged),
                 *words.group_notes(group_evidence),
                 *words.sampling_notes(checked, sample, redundancy),
             ],

@@ -50,11 +50,12 @@ def index(value: float) -> str:
     return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
-def cut(name: str) -> str:
+def cut(name: str, longest: int = LONGEST_NAME) -> str:
     """A name short enough for a table; its end is kept, by which long names often differ."""
-    if len(name) <= LONGEST_NAME:
+    if len(name) <= longest:
         return name
-    return f"{name[: LONGEST_NAME - 14]}…{name[-13:]}"
+    end = longest // 3
+    return f"{name[: longest - end - 1]}…{name[-end:]}"
 
 
 def count(number: int, noun: str) -> str:
@@ -265,6 +266,14 @@ def group_notes(group_evidence: GroupEvidence) -> list[str]:
         f"Groups: {how}, in {group_evidence.n_rows:,} rows cut into halves four times. The columns "
         "were chosen on all these rows, which helps them a little."
     ]
+
+
+def scale_notes(selection: Selection, judged: Selection) -> list[str]:
+    """That a table was measured on another scale than its own, if so."""
+    if judged is selection:
+        return []
+    name = type(selection.selector).__name__
+    return [f"Measured in the columns as {name} scaled them."]
 
 
 def sampling_notes(selection: Selection, sample: Sample, redundancy: Redundancy) -> list[str]:

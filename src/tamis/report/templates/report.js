@@ -1,5 +1,5 @@
-// Sorts and filters the table of columns, and finds those not in it; the page says all it has to
-// say without it.
+// Sorts and filters the table of columns, and finds those not in it; filters the reasons. The page
+// says all it has to say without it.
 "use strict";
 (() => {
   const table = document.getElementById("columns");
@@ -45,6 +45,20 @@
     if (matching.length > most) text += `; the best ${most} of those not listed are shown`;
     found.textContent = text;
   });
+  const reasons = document.getElementById("reasons");
+  if (reasons) {
+    const findReason = document.getElementById("find-reason");
+    findReason.closest("label").hidden = false;
+    findReason.addEventListener("input", () => {
+      const wanted = findReason.value.trim().toLowerCase();
+      let shown = 0;
+      for (const row of reasons.tBodies[0].rows) {
+        row.hidden = !row.dataset.text.toLowerCase().includes(wanted);
+        shown += row.hidden ? 0 : 1;
+      }
+      document.getElementById("found-reasons").textContent = wanted ? `${shown} found` : "";
+    });
+  }
   for (const button of table.tHead.querySelectorAll("button")) {
     button.disabled = false;
     button.addEventListener("click", () => {
