@@ -188,15 +188,16 @@ def test_a_folder_that_cannot_be_written_to(refused, wine_csv, tmp_path):
     ("options", "said"),
     [
         (("-m", "udsf"), "there is no method 'udsf' (did you mean udfs?)"),
-        (("--param", "alhpa=1"), "did you mean alpha?"),
+        (("-m", "mrsf", "--param", "alhpa=1"), "did you mean alpha?"),
         (("--param", "alpha"), "is not NAME=VALUE"),
-        (("--param", "alpha=0.1", "--param", "alpha=0.2"), "twice"),
-        (("--param", "alpha=2"), "'alpha' parameter of MRSF must be"),
-        (("--param", "alpha=much"), "'alpha' parameter of MRSF must be"),
+        (("--param", "n_clusters=2", "--param", "n_clusters=3"), "twice"),
+        (("-m", "mrsf", "--param", "alpha=2"), "'alpha' parameter of MRSF must be"),
+        (("-m", "mrsf", "--param", "alpha=much"), "'alpha' parameter of MRSF must be"),
+        (("--param", "scaling=much"), "'scaling' parameter of Auto must be"),
         (("--param", "n_features_to_select=3"), "has no parameter 'n_features_to_select'"),
         (("--param", "n_clusters=3", "--clusters", 3), "set the same"),
         (("-m", "max_variance", "--clusters", 3), "knows no clusters"),
-        (("--param", "n_neighbors=178"), "use at most 177"),
+        (("-m", "mrsf", "--param", "n_neighbors=178"), "use at most 177"),
         (("--clusters", 1000), "use at most 178"),
         (("--labels", "cultivr"), "did you mean 'cultivar'?"),
         (("--id", "name"), "there is no column 'name'"),
@@ -263,6 +264,6 @@ def test_labels_with_gaps_judge_nothing(refused, blobs, tmp_path):
 
 def test_a_table_of_few_samples_says_what_to_lower(refused, tmp_path):
     pd.DataFrame(np.eye(5), columns=list("abcde")).to_csv(tmp_path / "small.csv", index=False)
-    line = refused("select", "small.csv")
+    line = refused("select", "small.csv", "-m", "mrsf")
     assert "n_clusters=10 is too large for n_samples=5; use at most 5" in line
     assert "--param" in line

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 
-from tamis import MRSF, UDFS, LaplacianScore, MaxVariance, RandomSubset, io
+from tamis import MRSF, UDFS, Auto, LaplacianScore, MaxVariance, RandomSubset, io
 from tamis.registry import DEFAULT_METHOD, DEFAULT_METHOD_REASON
 
 
@@ -33,15 +33,16 @@ def standardised(frame):
     return StandardScaler().set_output(transform="pandas").fit_transform(frame)
 
 
-def test_the_default_is_the_recommended_method_on_standardised_columns(run, wine, wine_csv):
+def test_the_default_is_the_recommended_method(run, wine, wine_csv):
     result = run("select", wine_csv, "--labels", "cultivar", "-k", 5)
     assert result.exit_code == 0
     assert result.stderr == ""
     assert "178 samples × 13 columns; labels set aside." in result.stdout
-    assert "Columns standardised" in result.stdout
+    assert "Scaling: every column is standardised; the columns are of diff" in result.stdout
+    assert "Number: 5 of 13 columns, as asked for, where " in result.stdout
     assert f"Method: {DEFAULT_METHOD}, {DEFAULT_METHOD_REASON}." in result.stdout
     rows = re.findall(r"^ +\d+ +\d+  (\S+) +\S+$", result.stdout, re.MULTILINE)
-    assert rows == best(MRSF(5), standardised(wine.drop(columns="cultivar")))
+    assert rows == best(Auto(5), wine.drop(columns="cultivar"))
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,7 @@ def test_the_default_is_the_recommended_method_on_standardised_columns(run, wine
         ),
         (("-m", "laplacian_score", "--param", "bandwidth=none"), LaplacianScore(4)),
         (("-m", "random_subset", "--seed", 7), RandomSubset(4, random_state=7)),
+        (("-m", "mrsf"), MRSF(4)),
     ],
 )
 def test_the_selection_is_that_of_the_python_interface(run, wine, wine_csv, options, selector):
@@ -79,8 +81,11 @@ def test_scaling_in_place_is_that_of_the_evaluation(run, wine, wine_csv, scale):
 
     frame = wine.drop(columns="cultivar")
     X = pd.DataFrame(scaled(frame.to_numpy(), scale), columns=frame.columns)
-    result = run("select", wine_csv, "--labels", "cultivar", "-k", 4, "--scale", scale, "--json")
-    assert kept_columns(result) == best(MRSF(4), X)
+    options = ("--labels", "cultivar", "-k", 4, "--scale", scale, "--json")
+    assert kept_columns(run("select", wine_csv, "-m", "mrsf", *options)) == best(MRSF(4), X)
+    result = run("select", wine_csv, *options)
+    assert kept_columns(result) == best(Auto(4, scaling="none"), X)
+    assert json.loads(result.stdout)["scaling"] == scale
 
 
 @pytest.mark.slow
@@ -94,7 +99,7 @@ def test_a_file_that_is_written_holds_the_selected_columns_as_they_were(
     assert result.exit_code == 0, result.output
     for name in ("kept.parquet", "ranking.csv", "report.html"):
         assert f"Wrote {name}" in result.stdout
-    wanted = best(MRSF(4), standardised(wine.drop(columns="cultivar")))
+    wanted = best(Auto(4), wine.drop(columns="cultivar"))
     kept = pd.read_parquet(tmp_path / "kept.parquet")
     assert set(kept.columns) == {*wanted, "cultivar"}
     pd.testing.assert_frame_equal(kept, wine[kept.columns], check_dtype=False)
@@ -123,11 +128,11 @@ def test_sparse_tables_are_scaled_without_centring(run, tmp_path):
         tmp_path / "counts.npz",
         X_data=counts.data, X_indices=counts.indices, X_indptr=counts.indptr, X_shape=counts.shape,
     )  # fmt: skip
-    result = run("select", "counts.npz", "-k", 3, "--json")
+    result = run("select", "counts.npz", "-k", 3, "-m", "mrsf", "--json")
     expected = MRSF(3).fit(StandardScaler(with_mean=False).fit_transform(counts))
     columns = [entry["column"] for entry in json.loads(result.stdout)["kept"]]
     assert columns == list(np.argsort(expected.ranking_)[:3])
-    said = run("select", "counts.npz").stdout
+    said = run("select", "counts.npz", "-m", "mrsf").stdout
     assert "not centred: the table stays sparse" in said
     assert "sparse (20.00% stored)" in said
 
@@ -143,7 +148,7 @@ def test_whole_numbers_are_scaled_in_a_table_of_their_own(run, tmp_path):
 def test_single_precision_is_scaled_in_place(run, tmp_path, blobs):
     X = blobs.to_numpy(np.float32)
     np.save(tmp_path / "single.npy", X)
-    result = run("select", "single.npy", "-k", 4, "-o", "kept.npy", "--json")
+    result = run("select", "single.npy", "-m", "mrsf", "-k", 4, "-o", "kept.npy", "--json")
     columns = [entry["column"] for entry in json.loads(result.stdout)["kept"]]
     expected = MRSF(4).fit(StandardScaler().fit_transform(X))
     assert columns == list(np.argsort(expected.ranking_)[:4])
@@ -164,6 +169,8 @@ def test_methods_that_compare_each_row_with_each_take_some_rows_by_themselves(
     monkeypatch.setattr("tamis.cli._preparation.NEIGHBOR_ROWS", 25)
     blobs.to_csv(tmp_path / "blobs.csv", index=False)
     result = json.loads(run("select", "blobs.csv", "--json").stdout)
+    assert result["n_rows_used"] == 25
+    result = json.loads(run("select", "blobs.csv", "-m", "mrsf", "--json").stdout)
     assert result["n_rows_used"] == 25
     result = json.loads(run("select", "blobs.csv", "-m", "pca_score", "--json").stdout)
     assert result["n_rows_used"] == 60
@@ -188,7 +195,7 @@ def test_numbers_and_fractions(run, wine_csv, text, n_kept):
 
 def test_only_the_top_is_printed(run, blobs, tmp_path):
     blobs.to_csv(tmp_path / "blobs.csv", index=False)
-    result = run("select", "blobs.csv", "-k", 30, "--top", 3)
+    result = run("select", "blobs.csv", "-m", "mrsf", "-k", 30, "--top", 3)
     assert len(re.findall(r"gene\d+", result.stdout)) == 3
     assert "… and 27 more" in result.stdout
 
@@ -196,7 +203,7 @@ def test_only_the_top_is_printed(run, blobs, tmp_path):
 def test_registered_sets_are_tables_too(run):
     frame = load_iris(as_frame=True).data
     result = run("select", "dataset:iris", "-k", 2, "--json")
-    assert kept_columns(result) == best(MRSF(2), standardised(frame))
+    assert kept_columns(result) == best(Auto(2), frame)
 
 
 def test_registered_sets_have_their_column_names(run):
@@ -272,7 +279,7 @@ def test_columns_that_scaling_left_are_named(run, blobs, tmp_path):
     shares /= shares.sum(axis=1, keepdims=True)
     table = blobs.assign(total=shares.sum(axis=1), far=2.0**53 + 20 * (np.arange(60) % 7))
     table.to_csv(tmp_path / "in.csv", index=False)
-    result = run("select", "in.csv", "-k", 41, "--json")
+    result = run("select", "in.csv", "-m", "mrsf", "-k", 41, "--json")
     assert "column 'total' does not vary beyond rounding: left as constant" in result.stderr
     assert "far" not in result.stderr
     assert "total" not in kept_columns(result)
@@ -308,7 +315,7 @@ def test_a_computation_that_fails_is_told_from_bad_input(refused, wine_csv, monk
     def fail(self, X, y=None):
         raise np.linalg.LinAlgError("did not settle")
 
-    monkeypatch.setattr(MRSF, "fit", fail)
+    monkeypatch.setattr(Auto, "fit", fail)
     assert "did not settle" in refused("select", wine_csv, code=1)
 
 
@@ -316,7 +323,7 @@ def test_what_nobody_foresaw_is_one_line_too(refused, wine_csv, monkeypatch):
     def fail(self, X, y=None):
         raise KeyError("surprise")
 
-    monkeypatch.setattr(MRSF, "fit", fail)
+    monkeypatch.setattr(Auto, "fit", fail)
     assert "a fault of tamis" in refused("select", wine_csv, code=1)
 
 
@@ -324,7 +331,7 @@ def test_an_interrupt_leaves_nothing(refused, wine_csv, monkeypatch):
     def stop(self, X, y=None):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(MRSF, "fit", stop)
+    monkeypatch.setattr(Auto, "fit", stop)
     assert "stopped" in refused("select", wine_csv, "-o", "kept.csv", code=130)
 
 
@@ -347,7 +354,8 @@ def test_a_percentage_is_kept_as_it_is_written(run, tmp_path):
 
 def test_what_was_done_to_the_table_is_in_the_json(run, tmp_path):
     np.savetxt(tmp_path / "d.csv", np.random.default_rng(0).normal(size=(30, 5)), delimiter=",")
-    result = json.loads(run("select", "d.csv", "-k", 2, "--max-rows", 20, "--json").stdout)
+    options = ("-m", "mrsf", "-k", 2, "--max-rows", 20, "--json")
+    result = json.loads(run("select", "d.csv", *options).stdout)
     assert result["notes"] == [
         "The first line holds numbers only: read as data, columns named column0, ….",
         "Ranked on 20 of the 30 rows, drawn at random, as --max-rows says; --max-rows sets another "

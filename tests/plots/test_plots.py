@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from tamis import TRACK, UDFS, LaplacianScore, MaxVariance, plots, report
+from tamis import TRACK, UDFS, Auto, LaplacianScore, MaxVariance, plots, report
 from tamis.inspection import knee
 
 pytest.importorskip("matplotlib", reason="the plots need matplotlib: install tamis[plot]")
@@ -71,6 +71,20 @@ def test_path(digits):
     assert curve.get_xdata()[0] == 1
     with pytest.raises(ValueError, match="MaxVariance does not iterate"):
         plots.plot_path(MaxVariance(3).fit(digits[0]))
+
+
+def test_path_of_the_number_of_columns(digits):
+    auto = Auto().fit(digits[0])
+    ax = plots.plot_path(auto, color="red")
+    curve, chance, cut = ax.get_lines()
+    assert curve.get_xdata() == pytest.approx(auto.curve_["counts"])
+    assert curve.get_ydata() == pytest.approx(auto.curve_["agreement"])
+    assert curve.get_color() == "red"
+    assert chance.get_ydata() == pytest.approx(auto.curve_["chance"])
+    assert cut.get_xdata()[0] == auto.n_features_ == auto.get_support().sum()
+    other = auto.n_features_ + 3
+    *_, cut, found = plots.plot_path(auto.set_params(n_features_to_select=other)).get_lines()
+    assert (cut.get_xdata()[0], found.get_xdata()[0]) == (other, auto.n_features_)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
