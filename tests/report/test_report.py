@@ -15,12 +15,13 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
-from tamis import MCFS, UDFS, LaplacianScore, MaxVariance, RandomSubset, report
+from tamis import MCFS, UDFS, Auto, LaplacianScore, MaxVariance, RandomSubset, report
 from tamis.graphs import neighbor_graph
 from tamis.inspection import Groups, View
 from tamis.registry import METHODS, make
 from tamis.report import _charts as charts
 from tamis.report import _grids as grids
+from tamis.report import _why_charts as why_charts
 from tamis.report import _words as words
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
@@ -437,6 +438,29 @@ def test_the_recipe_of_a_command_repeats_it(scale, max_rows, tmp_path, monkeypat
     np.testing.assert_allclose([float(score) for score in shown], again)
 
 
+@pytest.mark.parametrize("options", ["", "--scale columns", "--clusters 3 --seed 5", "-k 2"])
+def test_the_recipe_of_the_automatic_selection(options, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from tamis.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    X, names = grouped()
+    pd.DataFrame(X, columns=names).to_csv("table.csv", index=False)
+    command = f"select table.csv --max-rows 90 --report r.html --json {options}"
+    result = CliRunner().invoke(app, command.split())
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    (code,) = (text for text in Reader(page).texts if "selector = Auto(" in text)
+    found: dict[str, Any] = {}
+    exec(code, found)
+    wanted = json.loads(result.stdout)
+    kept = np.flatnonzero(found["selector"].get_support())
+    assert sorted(entry["column"] for entry in wanted["kept"]) == kept.tolist()
+    assert found["selector"].n_clusters_ == wanted["n_clusters"]
+    assert found["selector"].structure_ == wanted["structure"]
+
+
 @pytest.mark.slow
 def test_the_recipe_of_a_sparse_sample(tmp_path, monkeypatch):
     from typer.testing import CliRunner
@@ -469,6 +493,136 @@ def test_long_names_are_cut_and_shown_on_hover():
     assert len(named) == 4
     assert not any(text in long for text in reader.texts)
     assert {attrs["data-name"] for tag, attrs in reader.tags if "data-name" in attrs} == named
+
+
+def grouped(n_noise=6):
+    """Four groups in three columns, copies of two of them, a constant, and noise."""
+    rng = np.random.RandomState(0)
+    centres = 8 * rng.normal(size=(4, 3))
+    told = centres[np.repeat(range(4), 25)] + rng.normal(size=(100, 3))
+    near = told[:, [0]] + 0.5 * rng.normal(size=(100, 1))
+    X = np.c_[told, 2 * told[:, [0]], -told[:, [1]], near, np.ones(100)]
+    X = np.c_[X, 5 * rng.normal(size=(100, n_noise))]
+    names = ["a", "b", "c", "copy of a", "minus b", "near a", "flat"]
+    return X, [*names, *(f"noise {j}" for j in range(n_noise))]
+
+
+def section(page: report.Report, name: str) -> str:
+    return page.html.split(f'<section id="{name}"')[1].split("</section>")[0]
+
+
+@pytest.fixture(scope="module")
+def automatic():
+    X, names = grouped()
+    frame = pd.DataFrame(X, columns=names)
+    auto = Auto().fit(frame)
+    return auto, frame, report.selection(auto, frame, n_subsamples=0)
+
+
+class TestWhy:
+    def test_every_column_has_its_reason(self, automatic):
+        rows = re.findall(
+            r'<th scope="row">(.*?)</th>\n<td>(.*?)</td>', section(automatic[2], "why")
+        )
+        frame = automatic[0].reasons()
+        state = frame["kept"].map({True: "Kept: ", False: "Not kept: "})
+        assert dict(rows) == dict(zip(frame["column"], state + frame["reason"], strict=True))
+        assert dict(rows)["flat"] == "Not kept: does not vary"
+        kept = set(frame["column"][frame["kept"]])
+        assert dict(rows)["copy of a" if "a" in kept else "a"].startswith("Not kept: copy of")
+        assert [name for name, _ in rows][: len(kept)] == list(
+            frame[frame["kept"]].sort_values("rank")["column"]
+        )
+
+    def test_the_decisions_are_said(self, automatic):
+        text = section(automatic[2], "why")
+        assert "Structure: the columns know more of each other" in text
+        assert f"Groups: {automatic[0].n_clusters_} were found" in text
+        assert "1 does not vary" in text
+        assert "Measured in the columns as Auto scaled them." in automatic[2].html
+
+    def test_the_map_shows_every_column_beside_the_one_it_is_like(self, automatic):
+        figure = section(automatic[2], "why").split("<figure>")[1].split("</figure>")[0]
+        shown = re.findall(r"<title>(.*?): r = (\S+) with (.*?)</title>", figure)
+        frame = automatic[0].reasons()
+        others = frame[~frame["kept"] & frame["nearest"].notna()]
+        assert {(name, near) for name, _, near in shown} == set(
+            zip(others["column"], others["nearest"], strict=True)
+        )
+        assert figure.count('class="dots kept"') == (others["correlation"].abs() >= 0.7).sum()
+        assert figure.count('text-anchor="end"') == frame["kept"].sum()
+
+    def test_the_number_is_marked_on_its_curves(self, automatic):
+        text = section(automatic[2], "how-many")
+        assert text.count('<svg class="chart') == 3
+        assert f"found, and kept: {automatic[0].n_features_}<" in text
+        assert text.count(f">kept: {automatic[0].n_features_}<") == 2
+        assert "line chance" in text
+
+    def test_another_number_than_the_one_found(self, automatic):
+        auto, frame, _ = automatic
+        page = report.selection(Auto(1).fit(frame), frame, n_subsamples=0)
+        assert f">found: {auto.n_features_}<" in section(page, "how-many")
+        changed = Auto().fit(frame).set_params(n_features_to_select=9)
+        page = report.selection(changed, frame, n_subsamples=0)
+        assert "No reasons: Auto was fitted for" in section(page, "why")
+
+    def test_other_methods_have_no_such_section(self):
+        X = table()
+        page = report.selection(MaxVariance(3).fit(X), X, n_subsamples=0)
+        assert 'id="why"' not in page.html
+        assert "as MaxVariance scaled them" not in page.html
+
+    def test_names_are_escaped(self):
+        X, _ = grouped()
+        names = [f"{HOSTILE} {j}" for j in range(X.shape[1])]
+        page = report.selection(Auto().fit(X), X, feature_names=names, n_subsamples=0)
+        reader = Reader(page.html)
+        assert reader.count("script") == 1
+        assert HOSTILE not in page.html
+
+    @pytest.mark.parametrize(
+        "X",
+        [
+            table(3, 4),
+            table(2, 2),
+            table(30, 1),
+            np.c_[table(30, 2), np.ones((30, 3))],
+            np.repeat(table(30, 1), 4, axis=1),
+            sp.csr_array(np.where(table(40, 50) > 1, table(40, 50), 0)),
+            grouped(300)[0],
+        ],
+        ids=["three rows", "two rows", "one", "two vary", "copies", "sparse", "wide"],
+    )
+    def test_awkward_tables(self, X):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of no structure, which is what some of them have
+            auto = Auto().fit(X)
+            page = report.selection(auto, X, n_subsamples=0)
+        Reader(page.html)
+        assert not re.search(r"\bnan\b|\binf\b", " ".join(paths(page)), re.IGNORECASE)
+        assert "Number: " in section(page, "how-many")
+
+
+def test_a_selection_of_nothing_is_refused():
+    X = np.ones((12, 4))
+    with pytest.raises(ValueError, match="Auto keeps no column of X, as none varies"):
+        report.selection(Auto().fit(X), X)
+
+
+def test_the_map_has_room_for_fifty():
+    rows = [
+        {
+            "column": f"column {j}", "kept": j < 60, "rank": j + 1 if j < 60 else None,
+            "nearest": f"column {j % 60}", "correlation": -0.9,
+        }
+        for j in range(3000)
+    ]  # fmt: skip
+    figure = why_charts.map_chart(rows)
+    assert figure is not None
+    assert [tick.label for tick in figure.y_ticks] == [f"column {j}" for j in range(50)]
+    assert len(figure.shapes) == 1  # one path for all dots, which are too many to be named
+    assert figure.asides[0].label == "column 960, column 900 + 47"
 
 
 class TestWords:

@@ -33,10 +33,10 @@ def found_in_json(
         return {}
     found = {name.rstrip("_"): getattr(model, name) for name in _ATTRIBUTES}
     if not scale_asked_for:
-        found["scaling"] = model.scaling_  # type: ignore[attr-defined]
+        found["scaling"] = model.scaling_
     return {
         **found,
-        "number_found": model.n_features_to_select == "auto",
+        "number_found": isinstance(model.n_features_to_select, str),
         "decisions": list(decisions.sentences),
         "reasons": decisions.reasons,
     }

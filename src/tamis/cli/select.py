@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tamis.cli._completion import format_names, method_names, parameter_settings
-from tamis.cli._failures import ARGUMENTS, CommandError, command_words
 from tamis.cli._decisions import found_in_json, print_reasons
+from tamis.cli._failures import ARGUMENTS, CommandError, command_words
 from tamis.cli._layers import layer_key, what_it_holds
 from tamis.cli._options import (
     AsJson,
@@ -180,7 +180,7 @@ def select(
 
     key = layer_key(layer, key, file, format)
     source = read_source(file, labels=labels, ids=ids, format=format, key=key, header=header)
-    finds_number = wanted is None and model.n_features_to_select == "auto"
+    finds_number = wanted is None and isinstance(model.n_features_to_select, str)
     why_so_many = ""
     if not finds_number:
         n_wanted, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)

@@ -224,4 +224,3 @@ def _number(auto: Auto) -> str:
         f"does, but for 2 % (agreement {curve.agreement[place]:.2f}, at best "
         f"{curve.agreement.max():.2f}, by chance {curve.chance[place]:.2f})."
     )
-

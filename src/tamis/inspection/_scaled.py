@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.auto import Auto
-from tamis.auto._scales import scale_factors
+from tamis.auto import Auto, scale_factors
 from tamis.inspection._selection import Selection
 
 

@@ -152,6 +152,11 @@ def selection(
     """
     checked = read_selection(selector, X, feature_names)
     n_samples, n_features = checked.X.shape
+    if not len(checked.kept):
+        raise ValueError(
+            f"{type(checked.selector).__name__} keeps no column of X, as none varies; there is "
+            "nothing to report on."
+        )
     if isinstance(preparation, str):
         raise TypeError("preparation must be a sequence of sentences, not one text: [text].")
     if labels is not None:

@@ -67,7 +67,7 @@ def explain(
     ranked = [decisions.reasons[column] for column in order] if decisions.reasons else []
     spans, n_rows = [], 0
     if decisions.curve is not None:
-        n_clusters = selector.n_clusters_  # type: ignore[attr-defined]
+        n_clusters = selector.n_clusters_
         numbers = measure_numbers(judged, n_clusters, random_state)
         n_rows, n_kept = numbers.n_rows, decisions.curve.n_kept
         chart = span_chart(numbers.counts, numbers.variance, n_kept, "variance kept", shares=True)

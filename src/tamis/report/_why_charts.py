@@ -1,4 +1,4 @@
-"""Figures of an automatic selection: what its number was chosen by, and whom a column stands for."""
+"""Figures of an automatic selection: the number of columns, and whom one stands for."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 
 from tamis._typing import FloatArray, IntArray
+from tamis.auto import STANDS_FOR
 from tamis.inspection import NumberCurve, Span
 from tamis.report._charts import SIDE, Chart, Shape, Tick, _Axis, _dots, _polyline, signed
 from tamis.report._words import count, cut
 
-# Kept columns that a map has room for, and the characters of their names.
+# Kept columns that a map has room for, and the characters of their names and of those beside.
 MOST_MAPPED = 50
 LONGEST_MAPPED = 22
+LONGEST_BESIDE = 16
 # Dots beyond this many do not say whose they are.
 MOST_NAMED_DOTS = 1500
 # Names of columns that are written beside the one that stands for them.
 NAMES_BESIDE = 2
 # Percent of a chart's width by which the numbers along it are kept apart.
 TICK_GAP = 7.0
-# A kept column stands for another from this correlation on.
-STANDS_FOR = 0.7
 
 
 def curve_chart(curve: NumberCurve) -> Chart:
@@ -54,9 +54,7 @@ def span_chart(
     x_axis = _count_axis(counts, n_kept)
     y_axis = _Axis(min(0.0, float(span.low.min()), float(span.selected.min())), 1.0)
     xs = x_axis.place(counts) * SIDE
-    ys, low, high = (
-        SIDE - y_axis.place(v) * SIDE for v in (span.selected, span.low, span.high)
-    )
+    ys, low, high = (SIDE - y_axis.place(v) * SIDE for v in (span.selected, span.low, span.high))
     ticks = y_axis.ticks(flipped=True)
     if shares:
         ticks = tuple(Tick(tick.at, f"{100 * float(tick.label):.0f} %") for tick in ticks)
@@ -128,8 +126,10 @@ def map_chart(rows: Sequence[dict[str, Any]]) -> Chart | None:
         f"those not kept: {len(others):,}, of which it stands for {len(dots['dots kept']):,}.",
         tuple(shapes),
         tuple(Tick(100 - 100 * r, f"{r:g}") for r in (1, STANDS_FOR, 0.5, 0)),
-        tuple(Tick(at(place), cut(row["column"], LONGEST_MAPPED)) for place, row in enumerate(kept)),
-        "|r| with the kept column: the farther to the left, the more alike",
+        tuple(
+            Tick(at(place), cut(row["column"], LONGEST_MAPPED)) for place, row in enumerate(kept)
+        ),
+        "|r| with the kept column",
         marks=((Tick(100 - 100 * STANDS_FOR, ""), "knee"),),
         asides=tuple(Tick(at(place), _names(names)) for place, names in beside.items()),
     )
@@ -137,7 +137,7 @@ def map_chart(rows: Sequence[dict[str, Any]]) -> Chart | None:
 
 def _names(columns: list[tuple[float, str]]) -> str:
     """The columns that are most alike, and how many more there are."""
-    names = [cut(name, LONGEST_MAPPED) for _, name in sorted(columns, reverse=True)]
+    names = [cut(name, LONGEST_BESIDE) for _, name in sorted(columns, reverse=True)]
     more = len(names) - NAMES_BESIDE
     return ", ".join(names[:NAMES_BESIDE]) + (f" + {more:,}" if more > 0 else "")
 
