@@ -11,6 +11,7 @@ import typer
 from tamis.cli._completion import method_names
 from tamis.cli._failures import CommandError
 from tamis.cli._options import AsJson
+from tamis.cli._preparation import scales_itself
 from tamis.cli._screen import one_line, print_json, print_table, print_text
 from tamis.utils.messages import did_you_mean
 
@@ -99,7 +100,8 @@ def _print_one(method: Method, as_json: bool) -> None:
     print_text(f"family      {method.family}")
     print_text(f"cost        {method.cost}")
     print_text(f"reference   {method.reference or '–'}")
-    print_text(f"scaling     {method.scaling}, unless --scale says otherwise")
+    scaling = "found by itself" if scales_itself(method) else method.scaling
+    print_text(f"scaling     {scaling}, unless --scale says otherwise")
     print_text("")
     print_table(
         ("parameter", "default", "worth trying", "meaning"),
