@@ -16,9 +16,7 @@ def _auto(X: Any) -> dict[str, str]:
     from tamis import Auto
 
     fitted = Auto().fit(X)
-    return {
-        "note": f"{fitted.n_features_} columns, {fitted.n_clusters_} groups, {fitted.scaling_} scale"
-    }
+    return {"note": f"{fitted.n_features_} columns, {fitted.n_clusters_} groups, {fitted.scaling_}"}
 
 
 def _case(shape: str, load: Any, needs: str | None = None) -> Case:
@@ -37,7 +35,7 @@ def _case(shape: str, load: Any, needs: str | None = None) -> Case:
 CASES = (
     _case("5000 × 500, clusters", partial(data.clusters, 5000, 500)),
     _case("200 × 5000, clusters", partial(data.clusters, 200, 5000)),
-    _case("USPS", partial(data.real_set, "usps"), "usps"),
-    _case("COIL20", partial(data.real_set, "coil20"), "coil20"),
-    _case("mouse bladder, sparse", partial(data.real_set, "mouse_bladder"), "mouse_bladder"),
+    _case("USPS", partial(data.real_set, "USPS"), "USPS"),
+    _case("COIL20", partial(data.real_set, "COIL20"), "COIL20"),
+    _case("mouse bladder, sparse", partial(data.real_set, "MouseBladder_sc"), "MouseBladder_sc"),
 )
