@@ -185,9 +185,9 @@ def test_agrees_with_scikit_learn(labels):
         sk.normalized_mutual_info_score(*labels, average_method="geometric")
     )
     for normalization in ("arithmetic", "max"):
-        assert normalized_mutual_information(
-            *labels, normalization=normalization
-        ) == pytest.approx(sk.normalized_mutual_info_score(*labels, average_method=normalization))
+        assert normalized_mutual_information(*labels, normalization=normalization) == pytest.approx(
+            sk.normalized_mutual_info_score(*labels, average_method=normalization)
+        )
     assert rand_index(*labels) == pytest.approx(sk.rand_score(*labels))
     assert adjusted_rand_index(*labels) == pytest.approx(sk.adjusted_rand_score(*labels))
 
