@@ -186,14 +186,7 @@ class Protocol:
 
     def describe(self) -> str:
         """The protocol in one sentence."""
-        numbers = ", ".join(
-            str(n) if isinstance(n, int) else f"{100 * n:g} % of the" for n in self.n_features
-        )
-        if self.rounding == "up":
-            numbers += " (rounded up)"
-        if self.max_features is not None:
-            numbers += f" (at most {self.max_features})"
-        parts = [_SCALING_WORDS[self.scaling], f"{numbers} features"]
+        parts = [_SCALING_WORDS[self.scaling], self._number_words()]
         start = "from random samples" if self.kmeans_init == "random" else "from k-means++"
         starts = "1 start" if self.n_init == 1 else f"{self.n_init} starts"
         runs = f"{start}, {self.n_repeats} runs of {starts} each"
@@ -210,6 +203,14 @@ class Protocol:
             parts.append(f"at most {self.max_samples} samples, drawn at random")
         parts += [_TUNING_WORDS[self.tuning], f"seed {self.seed}"]
         return "; ".join(parts)
+
+    def _number_words(self) -> str:
+        whole = [str(n) for n in self.n_features if isinstance(n, int)]
+        shares = [f"{100 * n:g} %" for n in self.n_features if isinstance(n, float)]
+        numbers = ", ".join([*whole, *shares]) + (" of the" if shares else "")
+        if self.max_features is not None:
+            numbers += f" (at most {self.max_features})"
+        return f"{numbers} features" + (", rounded up" if self.rounding == "up" else "")
 
     def as_dict(self) -> dict[str, Any]:
         """The protocol as JSON has it."""
