@@ -2,8 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# One worker per core and one thread per worker: more only wait for each other.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo test browser lint docs bench clean
+.PHONY: demo check test browser coverage lint docs bench dist clean
 
 demo: $(VENV)/.plot
 	mkdir -p demo
@@ -11,15 +13,23 @@ demo: $(VENV)/.plot
 	$(BIN)/python examples/digits.py
 	@echo 'Why these pixels: open demo/report.html'
 
-# One worker a core, one thread a worker: more only wait for each other.
-test: $(VENV)/.test browser
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+# For the inner loop: what is quick, of the library and its tests.
+check: $(VENV)/.test
+	$(PYTEST) -m 'not slow' tests src
+
+# Everything: the slow tests, the pages and the site as well.
+test: $(VENV)/.test,docs browser
+	$(PYTEST)
 
 # Chromium for the tests of the report: installed where root can, else those tests skip.
 browser:
 	@tests/browser/install
 
-lint: $(VENV)/.test
+# Every test, and which lines and branches none of them runs.
+coverage: $(VENV)/.dev browser
+	$(PYTEST) --cov --cov-report=term --cov-report=xml
+
+lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -34,7 +44,13 @@ docs: $(VENV)/.docs
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(WORD)
 
-# One stamp per extra: an installation is repeated only when pyproject.toml changes.
+# The wheel and the source distribution, each tested in an environment of its own.
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build
+	for file in dist/*; do $(BIN)/python tools/check_distribution.py $$file || exit 1; done
+
+# One stamp per set of extras: an installation is repeated only when pyproject.toml changes.
 $(VENV)/.%: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("tamis needs Python >= 3.11; set PYTHON=python3.11 or newer")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -42,4 +58,4 @@ $(VENV)/.%: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo docs/_build docs/api docs/gallery
+	rm -rf $(VENV) build dist demo coverage.xml .coverage docs/_build docs/api docs/gallery

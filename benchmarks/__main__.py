@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import discriminant, factorization, foundation, margin, spectral, systems
+from benchmarks import discriminant, factorization, foundation, margin, spectral, subset, systems
 from benchmarks.case import Case
 from benchmarks.data import has_set
 from benchmarks.growth import growth_page
@@ -22,6 +22,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 RECORD = Path(__file__).parent / "measured.json"
 CASES = (
     *foundation.CASES,
+    *subset.CASES,
     *spectral.CASES,
     *discriminant.CASES,
     *margin.CASES,

@@ -92,8 +92,10 @@ def draw(X: np.ndarray, masks: dict[str, np.ndarray], judged: dict[str, float], 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("demo/digits.png"))
-    output = parser.parse_args().output
-    X, y = load_digits(return_X_y=True)
+    parser.add_argument("--samples", type=int, help="use the first so many digits only")
+    arguments = parser.parse_args()
+    output, n_samples = arguments.output, arguments.samples
+    X, y = (part[:n_samples] for part in load_digits(return_X_y=True))
     masks = selections(X)
     judged = {name: accuracy(X[:, mask], y) for name, mask in masks.items()}
     judged["all"] = accuracy(X, y)

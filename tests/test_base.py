@@ -218,6 +218,7 @@ def test_a_column_that_differs_in_the_last_bit_counts_as_constant_and_is_named(f
     assert [warning.filename for warning in caught] == [__file__]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "random_subset"])
 def test_a_fit_as_it_comes_is_the_same_every_time(name):
     X = load_iris().data
@@ -227,6 +228,7 @@ def test_a_fit_as_it_comes_is_the_same_every_time(name):
     np.testing.assert_array_equal(first, second)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*same score")  # the variances of standardised columns
 @every_method
 def test_a_column_of_rounding_is_named_and_never_wins(estimator):
@@ -274,6 +276,7 @@ def test_stored_and_missing_zeros_are_the_same_constant(X):
     assert FixedScores(6, scores=[0] * 6).fit(sparse).ranking_.tolist() == [1, 2, 6, 3, 4, 5]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")  # too many features for some methods
 @every_method
 def test_no_dead_pixel_of_the_digits_is_selected(estimator):
@@ -788,6 +791,7 @@ def test_the_inverse_puts_zeros_in_the_place_of_dropped_columns(X):
 # --- real data --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_simple_method
 @pytest.mark.parametrize("name", ["News20", "MouseBladder_sc"])
 def test_sparse_and_dense_rows_of_a_real_table_have_the_same_scores(benchmark_set, name, estimator):

@@ -102,6 +102,7 @@ def run_command(arguments: list[str], where: str) -> None:
     assert done.returncode == 0, f"{where}: tamis {shlex.join(arguments)}\n{done.stderr}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", runnable(), ids=relative)
 def test_the_code_and_the_commands_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     text = page.read_text("utf-8")

@@ -22,12 +22,14 @@ def run(script: str, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_digits_demo_shows_twenty_pixels_of_each_method_and_draws_them(tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "pictures" / "digits.png"
-    text = run("digits.py", "--output", str(picture))
+    text = run("digits.py", "--samples", "200", "--output", str(picture))
     from tamis.registry import METHODS
 
+    assert "20 of the 64 pixels of 200 handwritten digits" in text
     assert text.count("██") == 20 * len(METHODS)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
@@ -73,6 +75,7 @@ def test_a_gallery_script_has_a_title_and_cells(script):
     assert "\n# %%\n" in text
 
 
+@pytest.mark.slow
 def test_the_margin_example_shows_what_a_large_weight_does(monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setenv("MPLBACKEND", "Agg")
@@ -84,6 +87,7 @@ def test_the_margin_example_shows_what_a_large_weight_does(monkeypatch):
     assert shares[-1] > 30
 
 
+@pytest.mark.slow
 def test_the_objective_of_jdlufs_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     text = run("convergence_jdlufs.py", "--sets", "digits", "--output", str(tmp_path / "pictures"))

@@ -20,6 +20,7 @@ from . import (
 )
 from .base import Selector
 from .selectors._graph import GraphSelector
+from .selectors.column_subset import ColumnSubset
 from .selectors.cufs import CUFS
 from .selectors.eufs import EUFS
 from .selectors.fsgmm import FSGMM
@@ -54,6 +55,7 @@ __all__ = [
     "SPEC",
     "TRACK",
     "UDFS",
+    "ColumnSubset",
     "GraphSelector",
     "LaplacianScore",
     "MaxVariance",

@@ -30,6 +30,8 @@ SCORE_ROUNDING = 1e-12
 LEAST_VARIATION = 1e-3
 # For `_learned`: the objective of each iteration.
 OBJECTIVE: dict[str, Any] = {"n_iter_": 0, "objective_": ("n_iter_",)}
+# For `_learned`: the arrays of whole numbers.
+INTEGERS = ("labels_", "order_")
 # For `_learned`: which algorithm ran, and why.
 SOLVER: dict[str, Any] = {"solver_": "none: all features are constant"}
 
@@ -84,8 +86,6 @@ class Selector(SelectorMixin, BaseEstimator):
     max_iter: int
     # What `_fit` sets beside the scores: shapes of arrays, values for a table of constants.
     _learned: ClassVar[dict[str, Any]] = {}
-    # Whether the number of features is part of what `fit` optimises: another number, another fit.
-    _count_is_fitted: ClassVar[bool] = False
     # Whether the mean of a column plays no part. If it does, tables that are mostly mean are named.
     _centres: ClassVar[bool] = True
 
@@ -99,6 +99,11 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def __init__(self, n_features_to_select: int | float | None = None) -> None:
         self.n_features_to_select = n_features_to_select
+
+    @property
+    def _count_is_fitted(self) -> bool:
+        """Whether the number of features is part of what `fit` optimises."""
+        return False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -159,7 +164,7 @@ class Selector(SelectorMixin, BaseEstimator):
         for name, form in self._learned.items():
             if isinstance(form, tuple):
                 shape = [self._size(size, n_samples) for size in form]
-                form = np.zeros(shape, dtype=np.intp if name == "labels_" else np.float64)
+                form = np.zeros(shape, dtype=np.intp if name in INTEGERS else np.float64)
             setattr(self, name, form)
 
     def _size(self, name: str, n_samples: int) -> int:
@@ -187,9 +192,13 @@ class Selector(SelectorMixin, BaseEstimator):
         self._warn_of_equal_scores(scores)
         self.scores_ = np.full(len(varying), min(0.0, scores.min(initial=0.0)))
         self.scores_[varying] = scores
-        best_first = np.lexsort((self._constant, -self.scores_))
-        self.ranking_ = np.empty(len(varying), dtype=np.intp)
-        self.ranking_[best_first] = np.arange(1, len(varying) + 1)
+        return self._rank(self._constant)
+
+    def _rank(self, last: BoolArray | IntArray) -> Self:
+        """Rank the columns by score; the larger its value in `last`, the later a column comes."""
+        best_first = np.lexsort((-self.scores_, last))
+        self.ranking_ = np.empty(len(best_first), dtype=np.intp)
+        self.ranking_[best_first] = np.arange(1, len(best_first) + 1)
         return self
 
     def _check_parameters(self, n_samples: int) -> None:

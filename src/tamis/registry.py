@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from tamis.base import Selector
+from tamis.selectors.column_subset import ColumnSubset
 from tamis.selectors.cufs import CUFS
 from tamis.selectors.eufs import EUFS
 from tamis.selectors.fsgmm import FSGMM
@@ -63,9 +64,9 @@ class Method:
     selector : type
         Its class.
     family : str
-        What kind of method it is: "baseline", "score" (one feature at a time), "spectral",
-        "discriminant" (clusters, and a projection that tells them apart), "mixture", "margin" or
-        "factorization".
+        What kind of method it is: "baseline", "score" (one feature at a time), "subset" (features
+        that together rebuild the table), "spectral", "discriminant" (clusters, and a projection
+        that tells them apart), "mixture", "margin" or "factorization".
     prefers : str
         The columns it keeps, in a few words.
     cost : str
@@ -133,6 +134,19 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(nd·min(n, d))",
                 reference="Krzanowski, Applied Statistics 1987",
                 tune={"n_components": (None, 1, 10, 0.9)},
+            ),
+            Method(
+                "column_subset",
+                ColumnSubset,
+                family="subset",
+                prefers="columns from which all others are best rebuilt",
+                cost="O(nd·min(n, d)), O(d·min(n, d)) for each column chosen and exchange tried",
+                reference="Farahat, Ghodsi, Kamel, Knowledge and Information Systems 2013",
+                tune={"swaps": (True, False)},
+                expected_failed_checks={
+                    "late selection": "the number of features is part of what exchanges optimise",
+                    "duplicated columns": "one of two equal columns does the work of both",
+                },
             ),
             Method(
                 "laplacian_score",

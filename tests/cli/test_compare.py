@@ -261,6 +261,7 @@ def spin(self, X, y=None):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a clock of processor time")
 def test_a_method_over_the_time_limit_is_a_row_that_says_so(run, blobs_csv, monkeypatch):
     monkeypatch.setattr(MRSF, "fit", spin)
@@ -282,6 +283,7 @@ def test_a_method_over_the_time_limit_is_a_row_that_says_so(run, blobs_csv, monk
     assert found["overlap"]["methods"] == ["laplacian_score"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a clock of processor time")
 def test_another_time_limit_is_another_try(run, blobs_csv, monkeypatch, tmp_path):
     options = ("--labels", "kind", *QUICK, "-o", "kept", "--json")
@@ -295,6 +297,7 @@ def test_another_time_limit_is_another_try(run, blobs_csv, monkeypatch, tmp_path
     assert len(figures(again, "mrsf")["selected"]) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a clock of processor time")
 def test_judging_does_not_count_for_the_time_limit(run, blobs_csv, monkeypatch):
     score = runs.label_free_scores

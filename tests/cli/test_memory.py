@@ -33,6 +33,7 @@ def peak(tmp_path):
     return peak
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "ending"), [((100, 100_000), "csv"), ((1_000_000, 50), "parquet")]
 )

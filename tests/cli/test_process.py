@@ -62,6 +62,7 @@ def test_nothing_heavy_is_imported_for_help(process):
     assert process(code=code).stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_piped_output_is_plain_and_quiet(process):
     result = process("select", "wine.csv", "--labels", "cultivar")
     assert result.returncode == 0
@@ -107,12 +108,14 @@ def plain(shown):
     return re.sub("\x1b\\[[0-9;?]*[a-zA-Z]", "", shown).replace("\r", "\n")
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_colours(terminal):
     shown = terminal("methods", "udfs")
     assert "\x1b[1m" in shown
     assert "──" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["methods", "datasets"])
 def test_a_terminal_of_80_columns_breaks_no_word(terminal, process, command):
     """What a pipe shows is in the tables of a terminal, word by word; long words are cut."""
@@ -121,6 +124,7 @@ def test_a_terminal_of_80_columns_breaks_no_word(terminal, process, command):
         assert word in shown or (len(word) > 40 and word[:39] + "…" in shown), word
 
 
+@pytest.mark.slow
 def test_a_refusal_breaks_no_word_either(terminal, process):
     words = ("select", "wine.csv", "-o", "-", "--json")
     (line,) = process(*words).stderr.splitlines()
@@ -130,6 +134,7 @@ def test_a_refusal_breaks_no_word_either(terminal, process):
     assert " ".join(" ".join(shown).split()) == line
 
 
+@pytest.mark.slow
 def test_a_wide_table_is_shown_in_parts(terminal):
     shown = plain(terminal("compare", "wine.csv", "--labels", "cultivar", "-m", "mrsf", "--repeats",
                            "2"))  # fmt: skip
@@ -144,12 +149,14 @@ def test_a_wide_table_is_shown_in_parts(terminal):
     assert all(re.fullmatch(r"\d+(\.\d+)?", figure) for figure in figures)
 
 
+@pytest.mark.slow
 def test_the_bar_names_what_is_waited_for(terminal):
     shown = terminal("compare", "wine.csv", "--labels", "cultivar", "-m", "mrsf,udfs", "--repeats",
                      "2")  # fmt: skip
     assert re.search(r"all_features on wine\.csv, \d+ s", plain(shown))
 
 
+@pytest.mark.slow
 def test_long_names_are_cut_on_a_terminal_only(terminal, process, tmp_path):
     name = "a long name of a column " * 4 + "x" * 60
     lines = [f"{name},b,c,d", *(f"{i * i},{i * i % 7},{i % 3},{i % 5}" for i in range(20))]
@@ -161,6 +168,7 @@ def test_long_names_are_cut_on_a_terminal_only(terminal, process, tmp_path):
     assert "x" * 60 not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
 @pytest.mark.parametrize(
     "arguments",
@@ -184,6 +192,7 @@ def test_a_full_disk_is_one_line(environment, wine_csv, tmp_path, arguments):
         assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("methods",), ("select", "wine.csv", "-k", "2")])
 def test_a_reader_that_leaves_early_is_no_failure(process, arguments):
     code = (
@@ -199,6 +208,7 @@ def test_a_reader_that_leaves_early_is_no_failure(process, arguments):
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_an_interrupted_comparison_goes_on_where_it_was(process, run, tmp_path):
     stopped = process(*COMPARE, "-o", "kept", code=INTERRUPTED, preexec_fn=obey_ctrl_c)
@@ -221,6 +231,7 @@ def test_an_interrupted_comparison_goes_on_where_it_was(process, run, tmp_path):
     assert found == whole
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_ctrl_c_from_outside(wine_csv, tmp_path, environment):
     running = subprocess.Popen(
@@ -236,6 +247,7 @@ def test_ctrl_c_from_outside(wine_csv, tmp_path, environment):
     assert line.startswith("tamis: stopped")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")
 @pytest.mark.parametrize(
     "arguments",
@@ -268,6 +280,7 @@ def test_the_module_is_the_command(process, tmp_path, environment):
     assert result.stdout.startswith("tamis ")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes that have a name")
 @pytest.mark.parametrize("arguments", [(), ("-o", "kept.csv")], ids=["screen", "output"])
 def test_a_table_from_a_pipe(process, wine_csv, tmp_path, arguments):
@@ -285,6 +298,7 @@ def test_a_table_from_a_pipe(process, wine_csv, tmp_path, arguments):
         assert len((tmp_path / "kept.csv").read_text().splitlines()) == 179
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_pipe_is_said_of_the_pipe(process):
     result = process("select", "/dev/stdin", "--format", "csv", input="a,b\n1,2\n3\n")
     assert result.returncode == 2

@@ -83,6 +83,7 @@ def test_scaling_in_place_is_that_of_the_evaluation(run, wine, wine_csv, scale):
     assert kept_columns(result) == best(MRSF(4), X)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_written_holds_the_selected_columns_as_they_were(
     run, wine, wine_csv, tmp_path
 ):

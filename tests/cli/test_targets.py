@@ -16,7 +16,7 @@ def test_a_failure_on_a_pipe_is_told_as_it_is(tmp_path):
     os.mkfifo(pipe)
 
     def fail(path):
-        assert path == pipe
+        assert path.name == pipe.name  # a copy, which is sent through when it is whole
         raise ValueError(f"{path}: 0.5 of it fits. Nothing was written.")
 
     with pytest.raises(CommandError) as caught:

@@ -16,6 +16,7 @@ from tamis.clustering import MaximumMarginClustering
 from tamis.metrics import clustering_accuracy
 
 
+@pytest.mark.slow
 def test_scikit_learns_contract():
     check_estimator(MaximumMarginClustering(random_state=0), on_skip=None)
 

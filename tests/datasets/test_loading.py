@@ -259,6 +259,7 @@ class TestDownload:
             datasets.load("small_set")
         assert self.leftovers(machine) == []
 
+    @pytest.mark.slow
     @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
     def test_killed_between_writing_and_renaming(
         self, small: Entry, source: Any, machine: Path

@@ -54,6 +54,7 @@ class Reader(Selector):
         raise ValueError("not for me")
 
 
+@pytest.mark.slow
 def test_a_planted_method_is_ranked_above_random_and_all_features():
     protocol = Protocol(n_features=(N_INFORMATIVE,), classifiers=("1nn", "5nn", "svm"))
     candidates = [Candidate("Oracle", "oracle", selector=Oracle())]
@@ -127,6 +128,7 @@ def test_the_grid_is_tried_only_when_the_protocol_tunes():
         assert len(tasks) == number
 
 
+@pytest.mark.slow
 def test_oracle_and_agreement_choose_settings():
     data = planted()
     candidates = [Candidate("MCFS", "mcfs", grid={"n_clusters": (2, 3), "n_neighbors": (3, 9)})]
@@ -212,6 +214,7 @@ def test_drawn_samples_are_the_same_for_every_method():
     assert results.records[0].rows != whole.records[0].rows
 
 
+@pytest.mark.slow
 def test_another_table_or_another_default_is_not_mistaken_for_the_old_one(tmp_path):
     rng = np.random.default_rng(0)
     clear, noise = planted(), rng.standard_normal((150, 50))

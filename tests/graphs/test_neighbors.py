@@ -75,6 +75,7 @@ def tables(draw):
     return X, draw(st.integers(1, n_samples - 1))
 
 
+@pytest.mark.slow
 @given(tables(), st.sampled_from([ALWAYS, NEVER]), st.sampled_from([5, 16, 1024]), st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_any_table_by_any_search_gives_the_neighbours_of_a_brute_force(
@@ -111,17 +112,20 @@ def test_several_tiles_ragged_tiles_and_more_neighbours_than_a_tile_has_rows(
     assert_brute(sp.csr_array(X) if sparse else X, n_neighbors)
 
 
+@pytest.mark.slow
 def test_more_samples_than_one_tile_of_the_real_side():
     n_samples = 2 * _tiles.TILE_SIDE + 3
     assert_brute(np.random.default_rng(0).standard_normal((n_samples, 12)), 5)
 
 
+@pytest.mark.slow
 def test_more_sparse_samples_than_one_tile_of_the_real_side():
     n_samples = 2 * _tiles.SPARSE_TILE_SIDE + 3
     X = sp.random_array((n_samples, 50), density=0.1, rng=np.random.default_rng(0), format="csr")
     assert_brute(X, 5)
 
 
+@pytest.mark.slow
 def test_the_tree_is_used_for_many_samples_in_few_columns_only():
     rng = np.random.default_rng(0)
     assert assert_brute(rng.standard_normal((900, 3)), 5).method == "kd_tree"
@@ -527,6 +531,7 @@ def test_numbers_whose_squares_underflow_single_precision_beside_large_ones(sear
     assert_brute(X, 3, search(X, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1e-19, 1e-21, 3e-22, 1e-22, 1e-23])
 @pytest.mark.parametrize("side", [16, 64])
 def test_squares_that_underflow_in_several_tiles(search, monkeypatch, size, side):
@@ -582,6 +587,7 @@ def test_single_precision_settles_almost_all_pairs(monkeypatch):
     assert distance_evaluations(monkeypatch, X + 1e6, 5) < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize(("n_samples", "side"), [(640, 64), (3000, None)])
 def test_outliers_and_far_clusters_leave_few_pairs_to_differences(
@@ -598,6 +604,7 @@ def test_outliers_and_far_clusters_leave_few_pairs_to_differences(
         assert distance_evaluations(monkeypatch, container(X), 5) < n_samples / 6
 
 
+@pytest.mark.slow
 def test_ties_between_all_pairs_do_not_need_the_memory_of_all_pairs(monkeypatch):
     tiny_tiles(monkeypatch, 64)
     n_samples = 1500
@@ -823,11 +830,13 @@ def test_pynndescent_takes_sparse_tables():
 # --- real data ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["COIL20", "USPS", "Letter", "Satellite", "leukemia"])
 def test_neighbours_in_real_tables(benchmark_set, name):
     assert_brute(benchmark_set(name)[0][:1500], 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["TDT2", "WormNeuron_sc"])
 def test_sparse_equals_dense_in_real_tables(benchmark_set, name):
     X = benchmark_set(name)[0][:700]

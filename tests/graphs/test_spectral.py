@@ -276,6 +276,7 @@ def test_the_graph_of_real_images_is_disconnected_and_embedded_all_the_same(benc
     np.testing.assert_allclose(values, dense[1 : n_parts + 5], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [1, 2])
 def test_thin_graphs_on_which_lanczos_does_not_converge(columns):
     """A long chain, and a ribbon: eigenvalues crowd next to zero."""

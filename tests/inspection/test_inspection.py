@@ -287,6 +287,7 @@ class TestLoss:
         assert np.isfinite(loss.variance.selected)
         assert np.isfinite(loss.reconstruction.selected)
 
+    @pytest.mark.slow
     def test_wide_sparse_table_is_not_filled(self):
         X = sp.random_array((150, 60_000), density=0.001, format="csr", rng=0)
         selector = MaxVariance(5).fit(X)
@@ -321,6 +322,7 @@ def grouped(selector, X, labels=None):
 
 
 class TestGroupEvidence:
+    @pytest.mark.slow
     def test_groups_that_the_other_columns_hide(self):
         X, y = planted()
         loss, found = grouped(MaxVariance(8).fit(X), X, y)
@@ -339,6 +341,7 @@ class TestGroupEvidence:
         assert alone.nmi is None
         assert alone.uncovered
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("selector", [MaxVariance(10), LaplacianScore(10), MCFS(10)])
     @pytest.mark.parametrize("seed", [0, 1])
     def test_noise_has_none(self, selector, seed):
@@ -347,6 +350,7 @@ class TestGroupEvidence:
         assert not found.found
         assert found.repeat.measure.selected < found.cloud + 0.2
 
+    @pytest.mark.slow
     def test_a_long_cloud_is_no_group(self):
         """K-means cuts copies of one column at the same place in every half."""
         X = np.random.RandomState(0).normal(size=(200, 300))
@@ -380,11 +384,13 @@ class TestGroupEvidence:
         _, found = grouped(MCFS(3, n_clusters=1).fit(make_table()), make_table())
         assert found.note == "A single cluster has nothing to repeat."
 
+    @pytest.mark.slow
     def test_a_constant_column_repeats_nothing(self):
         X = np.ones((40, 3))
         _, found = grouped(MaxVariance(1).fit(X), X)
         assert found.repeat.measure.selected == 0
 
+    @pytest.mark.slow
     def test_wide_tables_and_rows_in_any_scale(self):
         X, y = planted(90, 400)
         for scale in (1e-20, 1e20):

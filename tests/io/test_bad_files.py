@@ -314,6 +314,7 @@ class TestSparseTablesThatClaimTooMuch:
         scipy.io.savemat(tmp_path / "t.mat", {"X": matrix})
         assert "claims 2,000,000,000 rows" in self.refused(tmp_path / "t.mat")
 
+    @pytest.mark.slow
     def test_wide_tables_of_hashed_words_are_read(self, tmp_path):
         matrix = sp.coo_array((np.ones(3), ([0, 1, 2], [0, 5, 2**20 - 1])), shape=(3, 2**20))
         sp.save_npz(tmp_path / "t.npz", matrix.tocsr())

@@ -14,6 +14,7 @@ from references.memory import with_peak_memory
 from tamis import io
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("set_aside", [False, True])
 def test_wide_csv(tmp_path, set_aside):
     n_samples, n_features = 200, 8000
@@ -42,6 +43,7 @@ print((after - before) * 1024 / table.X.nbytes)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory in kB is Linux's")
 @pytest.mark.parametrize("n_groups", [1, 4])
 def test_long_parquet(tmp_path, n_groups):

@@ -96,6 +96,7 @@ def test_quoted_numbers_and_line_breaks_in_ids(read):
     assert table.X.tolist() == [[1, 2], [3, 4]]
 
 
+@pytest.mark.slow
 def test_many_blocks(read):
     X = np.arange(60_000.0).reshape(-1, 3)
     lines = [",".join(map(str, row)) for row in X.tolist()]
@@ -228,6 +229,7 @@ class TestNotations:
     def test_without_a_header(self, read):
         assert read("1,5;2,5;3,5\n4,5;5,5;6,5\n").X.tolist() == [[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]]
 
+    @pytest.mark.slow
     def test_many_blocks(self, read):
         X = np.random.default_rng(0).normal(size=(40_000, 3)).round(3)
         lines = [";".join(map(str, row)).replace(".", ",") for row in X.tolist()]

@@ -130,6 +130,7 @@ def test_full_device(tmp_path, table):
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="the system has no /dev/stdout")
 def test_a_pipe_is_written_through():
     script = (
@@ -163,6 +164,7 @@ print("left:", [path.name for path in folder.iterdir()])
 """
 
 
+@pytest.mark.slow
 def test_real_failure_in_the_middle_of_writing(tmp_path):
     """The system stops every file at 20 kB: each library must tell, and nothing may be left."""
     pytest.importorskip("resource", reason="limits of file sizes are Unix only")

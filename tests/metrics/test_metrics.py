@@ -178,6 +178,7 @@ def test_rand_indices_of_one_sample():
     assert adjusted_rand_index([1], [2]) == 1.0
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(two_labellings())
 def test_agrees_with_scikit_learn(labels):
@@ -216,6 +217,7 @@ def test_measures_return_python_floats(measure):
 # --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(two_labellings())
 def test_symmetric_except_purity(labels):
@@ -224,6 +226,7 @@ def test_symmetric_except_purity(labels):
     assert forward == pytest.approx(backward)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(two_labellings(), st.permutations(range(5)), st.permutations("vwxyz"))
 def test_names_of_the_labels_do_not_matter(labels, numbers, letters):
@@ -248,6 +251,7 @@ def test_ranges(labels):
     assert -0.5 - 1e-12 <= scores["ari"] <= 1.0
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(two_labellings())
 def test_one_means_the_same_partition(labels):

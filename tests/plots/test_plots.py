@@ -46,6 +46,7 @@ def test_scores(digits, pyplot):
     assert plots.ScoresDisplay.from_estimator(selector).n_selected == 5
 
 
+@pytest.mark.slow
 def test_the_knee_is_that_of_the_report():
     """Constant columns are no part of the curve that bends, there or here."""
     spread = np.sqrt([9, 8, 5, 4.5, 4.2, 4, 3.9, 3.8])

@@ -10,14 +10,6 @@ def row_norms(W):
     return np.linalg.norm(W, axis=1)
 
 
-def table(n_samples, n_features, seed=0):
-    """Three clusters in the first five columns, noise of several scales in all."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_samples, n_features)) * rng.uniform(0.5, 2, n_features)
-    X[:, :5] += 4 * rng.standard_normal((3, 5))[rng.integers(3, size=n_samples)]
-    return X
-
-
 def whole_path(model):
     """The objective of every step of every round."""
     return np.concatenate(model.inner_objective_)

@@ -1,16 +1,9 @@
-"""Tables of which eigenpairs are asked, a measure of what is found, and eigensolvers that fail."""
+"""How near the spans of eigenvectors are, and eigensolvers that fail."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence
-
-
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = 0.3 + rng.standard_normal((n_samples, n_features))
-    X[rng.random(X.shape) < 0.3] = 0
-    return X
 
 
 def smallest_angle_cosine(V, W):

@@ -66,6 +66,7 @@ def paths(page: report.Report) -> list[str]:
     return [attrs["d"] or "" for tag, attrs in Reader(page.html).tags if tag == "path"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method(name):
     X = table()
@@ -86,6 +87,7 @@ def test_every_method(name):
     assert not re.search(r"\bnan\b|\binf\b", " ".join(paths(page)), re.IGNORECASE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("X", "n_kept"),
     [
@@ -124,6 +126,7 @@ def test_awkward_tables(X, n_kept):
     assert f"{n_kept} of {X.shape[1]} column" in page.summary[0]
 
 
+@pytest.mark.slow
 def test_what_it_says():
     rng = np.random.RandomState(0)
     X = rng.normal(size=(150, 40)) * 0.1
@@ -143,6 +146,7 @@ def test_what_it_says():
     assert said[-1].startswith("By these measures random columns would have served as well.")
 
 
+@pytest.mark.slow
 def test_noise_is_called_noise():
     X = np.random.RandomState(0).normal(size=(100, 1000))
     said = report.selection(MaxVariance(90).fit(X), X, n_subsamples=0).summary
@@ -164,6 +168,7 @@ def planted(n_informative=8):
     return X, y
 
 
+@pytest.mark.slow
 def test_groups_that_repeat_outweigh_lost_neighbours():
     """Neighbours in a table that is mostly noise condemn the very columns that are not."""
     X, y = planted()
@@ -187,6 +192,7 @@ def test_groups_that_repeat_outweigh_lost_neighbours():
     assert "coloured by clusters that K-means found in the kept columns" in plain.html
 
 
+@pytest.mark.slow
 def test_random_columns_do_not_serve_for_groups():
     """What keeps less than random columns, but shows groups, is not called useless."""
     rng = np.random.RandomState(0)
@@ -200,6 +206,7 @@ def test_random_columns_do_not_serve_for_groups():
     assert "To find groups they would not" in said[-1]
 
 
+@pytest.mark.slow
 def test_a_table_scaled_otherwise_is_said():
     X = 10 + 3 * table()
     selector = MaxVariance(3).fit(X)
@@ -231,6 +238,7 @@ def test_names_labels_and_texts_are_escaped():
     assert "&lt;script&gt;" in shown
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_elsewhere():
     X = table()
     page = report.selection(MaxVariance(4).fit(X), X)
@@ -252,12 +260,14 @@ def test_nothing_is_loaded_from_elsewhere():
     assert "@import" not in page.html
 
 
+@pytest.mark.slow
 def test_the_same_call_gives_the_same_page():
     X = table()
     selector = LaplacianScore(3).fit(X)
     assert report.selection(selector, X).html == report.selection(selector, X).html
 
 
+@pytest.mark.slow
 def test_how_to_repeat_it():
     X = table()
     graph = neighbor_graph(X, 4)
@@ -280,6 +290,7 @@ def test_how_to_repeat_it():
     assert "given no" not in report.selection(RandomSubset(3, random_state=0).fit(X), X).html
 
 
+@pytest.mark.slow
 def test_image():
     X = table(20, 12)
     selector = MaxVariance(5).fit(X)
@@ -289,6 +300,7 @@ def test_image():
         report.selection(selector, X, image_shape=(3, 3))
 
 
+@pytest.mark.slow
 def test_long_lists_are_cut_and_it_is_said():
     X = np.random.RandomState(0).normal(size=(30, 800))
     page = report.selection(MaxVariance(600).fit(X), X, n_subsamples=2)
@@ -305,6 +317,7 @@ def test_long_lists_are_cut_and_it_is_said():
     assert "the best 100 kept columns" in page.html
 
 
+@pytest.mark.slow
 def test_stability_can_be_left_out_and_says_why():
     X = table()
     assert (
@@ -330,6 +343,7 @@ def page():
 
 
 class TestSaving:
+    @pytest.mark.slow
     def test_whole_file(self, page, tmp_path):
         path = tmp_path / "report.html"
         path.write_text("old")
@@ -388,6 +402,7 @@ def test_the_recipe_scales_as_the_table_was_scaled():
         report.selection(selector, scaler.transform(X), preparation="Scaled.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["auto", "standard", "columns", "unit", "none"])
 @pytest.mark.parametrize("max_rows", [None, 60])
 def test_the_recipe_of_a_command_repeats_it(scale, max_rows, tmp_path, monkeypatch):
@@ -422,6 +437,7 @@ def test_the_recipe_of_a_command_repeats_it(scale, max_rows, tmp_path, monkeypat
     np.testing.assert_allclose([float(score) for score in shown], again)
 
 
+@pytest.mark.slow
 def test_the_recipe_of_a_sparse_sample(tmp_path, monkeypatch):
     from typer.testing import CliRunner
 
@@ -443,6 +459,7 @@ def test_the_recipe_of_a_sparse_sample(tmp_path, monkeypatch):
     assert [int(index) for index in shown] == best.tolist()
 
 
+@pytest.mark.slow
 def test_long_names_are_cut_and_shown_on_hover():
     long = [f"the concentration of substance {j} in the blood, in mmol/l" for j in range(9)]
     page = report.selection(MaxVariance(4).fit(table()), table(), feature_names=long)

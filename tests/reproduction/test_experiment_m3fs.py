@@ -164,6 +164,7 @@ def test_the_bound_is_the_best_setting_and_says_that_labels_chose_it():
 # ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_only_a_tuned_run_tries_the_grid_and_never_on_mnist():
     def labels(name: str, tuning: str) -> list[str]:
         found = m3fs.tasks([name], replace(ONCE, tuning=tuning))
@@ -237,6 +238,7 @@ def test_a_mixture_learned_from_a_sample_clusters_all():
     assert part[0]["values"][0] > 0.9
 
 
+@pytest.mark.slow
 def test_a_tiny_run_end_to_end(tmp_path):
     tiny = replace(
         m3fs.EXPERIMENT, quick_protocol=replace(m3fs.EXPERIMENT.quick_protocol, n_repeats=1)

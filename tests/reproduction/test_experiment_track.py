@@ -208,6 +208,7 @@ def small_scenes(monkeypatch):
     preparation._prepared_by_name.cache_clear()
 
 
+@pytest.mark.slow
 def test_a_tiny_run_end_to_end(small_scenes, tmp_path):
     tiny = replace(
         track.EXPERIMENT,

@@ -114,6 +114,7 @@ def test_an_experiment_end_to_end(tmp_path: Path) -> None:
     assert "![figure 1](figure_1.png)" in outcome.markdown
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
     whole = reproduction.run(TINY, output=tmp_path / "whole", progress=False)
     folder = tmp_path / "cut" / "tiny"
@@ -134,6 +135,7 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert again.text == resumed.text
 
 
+@pytest.mark.slow
 def test_results_of_another_seed_are_refused_until_discarded(tmp_path: Path) -> None:
     reproduction.run(TINY, output=tmp_path, progress=False)
     with pytest.raises(SweepError, match="seed=0"):
@@ -238,6 +240,7 @@ def partly_failing_tasks(sets: Sequence[str], protocol: Protocol) -> list[Task]:
     ]
 
 
+@pytest.mark.slow
 def test_failures_are_told_from_absent_sets(tmp_path: Path) -> None:
     experiment = replace(TINY, tasks=partly_failing_tasks)
     outcome = reproduction.run(experiment, output=tmp_path, progress=False)
@@ -308,6 +311,7 @@ def made_up(experiment: Experiment) -> Results:
     return Results(records, protocol.as_dict())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "stems"),
     [

@@ -43,6 +43,7 @@ def test_figures_are_written_as_png_and_svg(tmp_path: Path) -> None:
     assert sorted(path.name for path in files[0].parent.iterdir()) == [p.name for p in files]
 
 
+@pytest.mark.slow
 def test_the_same_results_give_the_same_files(tmp_path: Path) -> None:
     first = draw(panels(), "A title", tmp_path / "a", "figure")
     second = draw(panels(), "A title", tmp_path / "b", "figure")
@@ -65,6 +66,7 @@ def test_a_label_has_one_colour_in_all_panels(tmp_path: Path) -> None:
     assert colours[0]["A"] != colours[0]["B"]
 
 
+@pytest.mark.slow
 def test_panels_without_results_are_left_out(tmp_path: Path) -> None:
     whole = draw(panels(), "A title", tmp_path / "a", "figure")
     first, *rest = panels()

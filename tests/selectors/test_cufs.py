@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from references.factorization import cufs_objective
 from references.memory import with_peak_memory
+from references.tables import non_negative_clusters as table
 from sklearn.datasets import load_digits
 
 from tamis import CUFS
@@ -16,14 +17,6 @@ from tamis.solvers.row_norms import row_norms
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 15), "more features": (25, 50)}
-
-
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.random((n_samples, n_features)) / 2
-    X[:, :6] += np.eye(3)[np.arange(n_samples) % 3].repeat(2, axis=1) / 2
-    X[rng.random(X.shape) < 0.3] = 0
-    return X
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -94,6 +87,7 @@ def test_digits_are_learned(n_samples):
     assert (np.diff(model.objective_) <= 1e-9 * model.objective_[0]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["warpPIE10P", "Isolet"])
 def test_large_real_tables_are_learned(benchmark_set, name):
     X, _ = benchmark_set(name)

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from references.factorization import eufs_objective
 from references.memory import with_peak_memory
+from references.tables import non_negative_clusters as table
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.preprocessing import scale
 
@@ -18,14 +19,6 @@ from tamis.solvers.row_norms import row_norms
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 15), "more features": (25, 50)}
-
-
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.random((n_samples, n_features)) / 2
-    X[:, :6] += np.eye(3)[np.arange(n_samples) % 3].repeat(2, axis=1) / 2
-    X[rng.random(X.shape) < 0.3] = 0
-    return X
 
 
 def model_of(X, **parameters):
@@ -126,11 +119,13 @@ def assert_sound(model):
     np.testing.assert_array_equal(model.labels_, U.argmax(axis=1))
 
 
+@pytest.mark.slow
 def test_digits_are_learned():
     X = load_digits().data[:600] / 16
     assert_sound(EUFS(n_clusters=10, random_state=0, max_iter=20, tol=0).fit(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["warpPIE10P", "Isolet"])
 def test_large_real_tables_are_learned(benchmark_set, name):
     X, _ = benchmark_set(name)
@@ -138,6 +133,7 @@ def test_large_real_tables_are_learned(benchmark_set, name):
     assert_sound(EUFS(n_clusters=10, random_state=0, max_iter=10, tol=0).fit(X))
 
 
+@pytest.mark.slow
 def test_large_tables_need_no_square_of_a_side():
     settings = {"random_state": 0, "max_iter": 2, "tol": 0}
     for shape in ((40, 6000), (6000, 40)):

@@ -116,6 +116,7 @@ def best(method, X, k, **parameters):
     return set(method(k, random_state=0, **parameters).fit(X).get_support(indices=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scaler", [StandardScaler, MinMaxScaler])
 @pytest.mark.parametrize("name", ["Sonar", "lung_small"])
 @pytest.mark.parametrize("method", FAMILY)
@@ -158,6 +159,7 @@ def found_among(method, X, **parameters):
     return sum(j < 20 for j in best(method, X, 20, **parameters))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_clusters_are_found_by_eufs_and_by_cufs_with_a_larger_penalty(seed):
     X = planted(seed)

@@ -225,6 +225,7 @@ def test_a_converged_fit_is_where_the_message_length_is_flat(find_n_clusters):
 # --- the objective ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("find_n_clusters", [False, True])
 @pytest.mark.parametrize("reg_covar", [1e-6, 0.01, 0.3])
@@ -244,6 +245,7 @@ def test_the_objective_never_rises(reg_covar, find_n_clusters, form):
         assert never_rises(model.objective_)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*the same score")
 @given(
     seed=st.integers(0, 2**16),
@@ -293,6 +295,7 @@ def test_too_few_iterations_warn_and_zero_tolerance_does_not():
     assert FSGMM(max_iter=3, tol=0, random_state=0).fit(X).n_iter_ == 3
 
 
+@pytest.mark.slow
 def test_more_starts_are_never_worse():
     X = with_noise(load_wine().data, 0)
     ends = [FSGMM(n_init=n, random_state=0).fit(X).objective_[-1] for n in (1, 3, 8)]
@@ -323,6 +326,7 @@ def test_iris_is_more_salient_than_noise(seed):
     assert np.count_nonzero(model.saliency_[4:] > 0) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_four_components_of_ten_are_left(seed):
     X, y = four_gaussians(seed)
@@ -347,6 +351,7 @@ def wide(n_samples=60, n_features=100):
     return planted(0, n_samples, n_features, 0)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["wide", "wine", "four Gaussians", "noise"])
 def test_the_shortest_message_of_all_numbers_of_components_is_found(table):
     X = {
@@ -392,6 +397,7 @@ def test_features_of_equal_saliency_are_ordered_by_separation():
     np.testing.assert_allclose(scores, saliency, atol=0.01)
 
 
+@pytest.mark.slow
 def test_the_farther_apart_the_clusters_in_a_feature_the_higher_it_ranks():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 8))
@@ -464,6 +470,7 @@ def test_fewer_distinct_samples_than_clusters_give_fewer_clusters():
 # --- units, offsets, sizes --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(
     exponents=st.lists(st.integers(-20, 20), min_size=14, max_size=14),
     signs=st.lists(st.sampled_from([-1.0, 1.0]), min_size=14, max_size=14),
@@ -503,6 +510,7 @@ def test_thousands_of_features_do_not_underflow():
     assert (model.ranking_[:1000] <= 1000).mean() > 0.8
 
 
+@pytest.mark.slow
 def test_sparse_tables_are_never_dense_as_a_whole():
     X = sp.random_array((400, 10_000), density=0.002, format="csr", rng=0)
     model = FSGMM(n_clusters=2, n_init=1, max_iter=1, tol=0, random_state=0)
@@ -511,6 +519,7 @@ def test_sparse_tables_are_never_dense_as_a_whole():
     assert peak < X.shape[0] * X.shape[1] * 8 / 3
 
 
+@pytest.mark.slow
 def test_no_array_is_as_large_as_samples_times_features_times_clusters():
     X = np.random.default_rng(0).standard_normal((4000, 200))
     model = FSGMM(n_clusters=8, n_init=1, max_iter=2, tol=0, random_state=0)
@@ -521,6 +530,7 @@ def test_no_array_is_as_large_as_samples_times_features_times_clusters():
 # --- stopping ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", ["wine", "Sonar", "Ionosphere"])
 def test_the_selection_has_settled_when_the_default_stops(name, seed, benchmark_set):

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from references.factorization import jdlufs_objective
 from references.memory import with_peak_memory
 from references.spectral import nearness
+from references.tables import non_negative_clusters as table
 from scipy.stats import spearmanr
 from sklearn.datasets import load_digits, make_blobs
 
@@ -23,15 +24,6 @@ from tamis.solvers.table_operator import TableOperator
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 15), "more features": (25, 50)}
-
-
-def table(n_samples, n_features, seed=0):
-    """Three clusters in the first columns, values within [0, 1], a third of them zero."""
-    rng = np.random.default_rng(seed)
-    X = rng.random((n_samples, n_features)) / 2
-    X[:, :6] += np.eye(3)[np.arange(n_samples) % 3].repeat(2, axis=1) / 2
-    X[rng.random(X.shape) < 0.3] = 0
-    return X
 
 
 def model_of(X, n_clusters=3, **parameters):
@@ -86,6 +78,7 @@ def test_the_last_objective_is_that_of_the_definition(coding, shape, form):
     np.testing.assert_allclose(model.scores_, row_norms(model.coef_))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 @pytest.mark.parametrize("coding", ["l1", "ridge"])
@@ -186,6 +179,7 @@ def assert_sound(model):
     np.testing.assert_array_equal(model.labels_, U.argmax(axis=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coding", ["l1", "ridge"])
 def test_digits_are_learned(coding):
     X = load_digits().data[:600] / 16
@@ -194,12 +188,14 @@ def test_digits_are_learned(coding):
     assert len(np.unique(model.labels_)) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["warpPIE10P", "Isolet"])
 def test_large_real_tables_are_learned(benchmark_set, name):
     X, _ = benchmark_set(name)
     assert_sound(JDLUFS(n_clusters=10, random_state=0, max_iter=4, tol=0).fit(scaled(X)))
 
 
+@pytest.mark.slow
 def test_sparse_and_dense_real_tables_have_the_same_scores(benchmark_set):
     X, _ = benchmark_set("MouseBladder_sc")
     X = X[:200]
@@ -216,6 +212,7 @@ def test_a_wide_table_needs_no_square_of_its_features():
     assert peak < 12 * X.nbytes  # 6000 × 6000 numbers would be 150 times
 
 
+@pytest.mark.slow
 def test_many_samples_need_no_square_of_them():
     X = np.random.default_rng(0).random((6000, 10))
     settings = {"n_atoms": 20, "max_iter": 2, "tol": 0, "random_state": 0}
@@ -226,6 +223,7 @@ def test_many_samples_need_no_square_of_them():
 # --- what the poster's λ does -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_orthogonality_of_a_million_stays_near_a_regression_of_the_first_labels():
     # Algorithm 1 sets λ = 10⁶. UᵀU = I then holds, and U still moves along it, a little.
     X = scaled(load_digits().data[:300])
@@ -251,6 +249,7 @@ def test_an_orthogonality_of_a_million_stays_near_a_regression_of_the_first_labe
     assert (free.labels_ != labels).mean() > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("init", ["spectral", "kmeans"])
 def test_clear_clusters_are_found_with_their_features(init):
     X, y = make_blobs(120, 4, centers=4, cluster_std=0.4, random_state=0)

@@ -10,6 +10,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from references.graphs import brute_neighbors
 from references.spectral import jelsr_path, lle_laplacian, row_norms
+from references.tables import three_levels as table
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.preprocessing import scale
 
@@ -19,13 +20,6 @@ from tamis.solvers import eigen, embedding_matrix
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 15), "more features": (25, 50)}
-
-
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_samples, n_features)) + rng.integers(0, 3, (n_samples, 1))
-    X[rng.random(X.shape) < 0.3] = 0
-    return X
 
 
 def monotone(model):

@@ -13,10 +13,10 @@ from references.discriminant import (
     normalised,
     row_norms,
     scatters,
-    table,
     whole_path,
 )
 from references.memory import with_peak_memory
+from references.tables import clusters_in_noise as table
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import scale
@@ -82,6 +82,7 @@ def test_the_objective_never_rises_on_bundled_sets(load, gamma):
         assert never_rises(whole_path(model))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10_000),

@@ -198,6 +198,7 @@ def test_no_cluster_is_empty_with_the_defaults(load, n_clusters, half, lam):
     assert np.bincount(labels, minlength=n_clusters).min() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Ionosphere", "Sonar", "Satellite", "Letter", "USPS", "colon"])
 @pytest.mark.parametrize("n_clusters", [2, 3])
 def test_clusters_of_benchmark_sets_do_not_collapse(name, n_clusters, benchmark_set):
@@ -288,6 +289,7 @@ def test_all_features_is_maximum_margin_clustering():
     np.testing.assert_allclose(model.objective_, reference.objective_)
 
 
+@pytest.mark.slow
 def test_sparse_tables_are_not_densified():
     rng = np.random.default_rng(0)
     X = sp.random_array((300, 4000), density=0.01, rng=rng, format="csr")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from references.spectral import generalized_eigenvectors, mcfs_coefficients
+from references.tables import three_levels
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 from sklearn.preprocessing import scale
 
@@ -16,11 +19,7 @@ FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (80, 20), "more features": (30, 60)}
 
 
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_samples, n_features)) + rng.integers(0, 3, (n_samples, 1))
-    X[rng.random(X.shape) < 0.2] = 0
-    return X
+table = partial(three_levels, zeros=0.2)
 
 
 def unit(Y):
@@ -99,6 +98,7 @@ def test_features_that_did_not_enter_are_ranked_below_in_the_order_of_entry(shap
         assert set(best_first[:n_steps]) == set(np.flatnonzero(more))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fitted", [1, 5, 0.5, 20])
 @pytest.mark.parametrize("wanted", [1, 2, 5, 10, 0.5, 1.0, None])
 def test_another_number_of_features_is_what_a_new_fit_would_give(fitted, wanted):
@@ -201,6 +201,7 @@ def test_more_eigenvectors_than_the_graph_has_are_refused():
 # --- real tables ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["UMIST", "Isolet", "COIL20"])
 def test_large_real_tables_are_solved(benchmark_set, name):
     X, _ = benchmark_set(name)

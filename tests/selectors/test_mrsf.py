@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from references.spectral import generalized_eigenvectors, l21_by_reweighting, row_norms
+from references.tables import three_levels
 from scipy.optimize import brentq
 from sklearn.datasets import load_breast_cancer, load_wine, make_blobs
 from sklearn.preprocessing import scale
@@ -18,11 +21,7 @@ FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (80, 20), "more features": (30, 60)}
 
 
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_samples, n_features)) + rng.integers(0, 3, (n_samples, 1))
-    X[rng.random(X.shape) < 0.2] = 0
-    return X
+table = partial(three_levels, zeros=0.2)
 
 
 def gradient(X, model):
@@ -264,6 +263,7 @@ def test_too_few_epochs_warn():
 # --- real tables ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["UMIST", "Isolet"])
 @pytest.mark.parametrize("alpha", [0.05, 0.4])
 def test_large_real_tables_are_solved(benchmark_set, name, alpha):
@@ -273,6 +273,7 @@ def test_large_real_tables_are_solved(benchmark_set, name, alpha):
     assert (np.diff(model.objective_) <= 0).all()
 
 
+@pytest.mark.slow
 def test_words_that_occur_together_have_no_scores_of_rounding(benchmark_set):
     X, _ = benchmark_set("BASEHOCK")
     model = MRSF(50).fit(scale(X))

@@ -171,6 +171,7 @@ def test_two_samples_have_one_component():
 # --- real data --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_lanczos_on_a_real_sparse_table_finds_the_components(benchmark_set):
     X = benchmark_set("News20")[0][:120]
     expected = pca_scores(X, 5)

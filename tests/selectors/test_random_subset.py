@@ -48,6 +48,7 @@ def test_the_scores_are_uniform_numbers():
     assert np.abs(counts - 200).max() < 5 * np.sqrt(2000 * 0.1 * 0.9)
 
 
+@pytest.mark.slow
 def test_every_feature_is_selected_equally_often(X):
     n_seeds, wanted = 2000, 3
     counts = sum(

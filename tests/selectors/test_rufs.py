@@ -13,6 +13,7 @@ from references.factorization import (
 )
 from references.graphs import brute_neighbors
 from references.memory import with_peak_memory
+from references.tables import non_negative_clusters as table
 from sklearn.datasets import load_digits, make_blobs
 
 from tamis import RUFS
@@ -23,14 +24,6 @@ from tamis.solvers.row_norms import row_norms
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 15), "more features": (25, 50)}
-
-
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.random((n_samples, n_features)) / 2
-    X[:, :6] += np.eye(3)[np.arange(n_samples) % 3].repeat(2, axis=1) / 2
-    X[rng.random(X.shape) < 0.3] = 0
-    return X
 
 
 def model_of(X, dense, **parameters):
@@ -98,6 +91,7 @@ def test_no_block_ever_raises_the_objective(orthogonality, shape, form):
     assert model.F.min() >= 0
 
 
+@pytest.mark.slow
 def test_the_coefficients_become_the_minimiser_of_their_convex_problem():
     X = table(60, 15)
     model = model_of(X, X, beta=3.0)
@@ -150,11 +144,13 @@ def assert_sound(model):
     np.testing.assert_array_equal(model.labels_, G.argmax(axis=1))
 
 
+@pytest.mark.slow
 def test_digits_are_learned():
     X = load_digits().data[:600] / 16
     assert_sound(RUFS(n_clusters=10, random_state=0, max_iter=10, tol=0).fit(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["warpPIE10P", "Isolet"])
 def test_large_real_tables_are_learned(benchmark_set, name):
     X, _ = benchmark_set(name)
@@ -162,6 +158,7 @@ def test_large_real_tables_are_learned(benchmark_set, name):
     assert_sound(RUFS(n_clusters=10, random_state=0, max_iter=4, tol=0).fit(X))
 
 
+@pytest.mark.slow
 def test_large_tables_need_no_square_of_the_larger_side():
     settings = {"random_state": 0, "max_iter": 2, "tol": 0}
     for shape in ((40, 6000), (6000, 40)):

@@ -13,12 +13,12 @@ from references.discriminant import (
     never_rises,
     normalised,
     row_norms,
-    table,
     track_literal,
     track_safeguarded,
     whole_path,
 )
 from references.memory import with_peak_memory
+from references.tables import clusters_in_noise as table
 from scipy.optimize import check_grad
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning
@@ -129,6 +129,7 @@ def test_the_objective_never_rises_on_the_sets_of_the_paper(benchmark_set, name,
     assert never_rises(whole_path(model))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*the same score")
 @pytest.mark.parametrize("ridge", [0.0, 1.0])
 @settings(max_examples=25, deadline=None)
@@ -293,6 +294,7 @@ def test_too_few_rounds_say_so():
 # --- wide tables ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_wide_table_makes_no_square_matrix():
     X = np.random.default_rng(0).standard_normal((40, 6000))
     model = TRACK(n_clusters=4, gamma=0.01, max_iter=2, max_inner=5, tol=0, random_state=0)

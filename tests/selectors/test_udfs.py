@@ -13,6 +13,7 @@ from references.spectral import (
     udfs_sample_matrix,
     udfs_start,
 )
+from references.tables import three_levels as table
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.preprocessing import scale
 
@@ -22,13 +23,6 @@ from tamis.selectors.udfs import local_discriminant_matrix
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 25), "more features": (25, 60)}
-
-
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_samples, n_features)) + rng.integers(0, 3, (n_samples, 1))
-    X[rng.random(X.shape) < 0.3] = 0
-    return X
 
 
 def top(scores, n):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from references.eigen import raise_arpack, raise_no_convergence, smallest_angle_cosine, table
+from references.eigen import raise_arpack, raise_no_convergence, smallest_angle_cosine
+from references.tables import off_centre as table
 
 from tamis.graphs import laplacian, neighbor_graph
 from tamis.solvers import eigen

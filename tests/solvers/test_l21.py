@@ -13,6 +13,7 @@ from references.spectral import (
     udfs_path,
     udfs_start,
 )
+from references.tables import off_centre as table
 
 from tamis.graphs import laplacian, neighbor_graph
 from tamis.solvers import l21
@@ -29,13 +30,6 @@ from tamis.solvers.weighted_gram import WeightedGram
 
 FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (60, 25), "more features": (20, 45)}
-
-
-def table(n_samples, n_features, seed=0):
-    rng = np.random.default_rng(seed)
-    X = 0.3 + rng.standard_normal((n_samples, n_features))
-    X[rng.random(X.shape) < 0.3] = 0
-    return X
 
 
 # --- min Tr(WᵀMW) + γ‖W‖21, WᵀW = I -----------------------------------------------------------

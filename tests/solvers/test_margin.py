@@ -94,6 +94,7 @@ def random_problem(n_samples, n_features, n_clusters, n_cuts=5, seed=0, **settin
 # --- the inner problem ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0.03, 1e-4], ids=["balance", "tight balance"])
 @pytest.mark.parametrize("lam", [0.0, 0.02])
 @pytest.mark.parametrize("n_clusters", [2, 3])
@@ -360,6 +361,7 @@ def clusters(X, n_clusters, start, *, lam=0.0, order="labels", tol=1e-4, **setti
     return task, found, H
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_clusters", "lam", "order"),
     [
@@ -421,6 +423,7 @@ def test_a_lower_objective_with_fewer_clusters_does_not_count():
     assert path[-1].n_used == 2
 
 
+@pytest.mark.slow
 def test_the_best_of_several_starts_counts():
     X, labels = table(60, 6)
     task, _ = task_of(X, 2)
@@ -440,6 +443,7 @@ def test_the_best_of_several_starts_counts():
     assert len(set(alone)) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_clusters", [2, 3])
 def test_the_number_of_cuts_does_not_grow_with_the_samples(n_clusters):
     """Lemma 2."""

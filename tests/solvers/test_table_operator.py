@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from references.tables import off_centre
 
 from tamis.solvers.table_operator import TableOperator
 
 FORMS = [np.asarray, sp.csr_array]
 
 
-def table(n_samples, n_features, dtype=np.float64, seed=0):
-    rng = np.random.default_rng(seed)
-    X = (0.5 + rng.standard_normal((n_samples, n_features))).astype(dtype)
-    X[rng.random(X.shape) < 0.4] = 0
-    return X
+table = partial(off_centre, offset=0.5, zeros=0.4)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", [(30, 7), (7, 30), (2, 1)])
 def test_products_are_those_of_the_centred_table(shape, dtype, form):
-    X = table(*shape, dtype)
+    X = table(*shape, dtype=dtype)
     expected = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
     centred = TableOperator.centred(form(X))
     rng = np.random.default_rng(1)

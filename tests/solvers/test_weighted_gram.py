@@ -13,9 +13,9 @@ from references.eigen import (
     raise_no_convergence,
     return_nonsense,
     smallest_angle_cosine,
-    table,
 )
 from references.spectral import precise_smallest
+from references.tables import off_centre as table
 
 from tamis.graphs import laplacian, neighbor_graph
 from tamis.solvers import conjugate_gradients, eigen, weighted_gram

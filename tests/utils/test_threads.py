@@ -96,6 +96,7 @@ def test_a_fit_inside_a_fit_leaves_the_outer_one_its_limit():
     assert set(numbers()) == {2}
 
 
+@pytest.mark.slow
 def test_of_like_pieces_the_faster_number_of_threads_has_most(monkeypatch):
     now = 0.0
     monkeypatch.setattr(_threads, "perf_counter", lambda: now)
@@ -130,6 +131,7 @@ def test_neighbours_are_the_same_on_any_number_of_threads(monkeypatch):
     np.testing.assert_array_equal(alone.distances, changing.distances)
 
 
+@pytest.mark.slow
 def test_fits_at_the_same_time_leave_the_threads_as_they_were(X):
     started = threading.Barrier(4)
 

@@ -50,11 +50,13 @@ def assert_rows_may_be_in_any_order(name, X):
         np.testing.assert_array_equal(again, of_standardised <= 32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_discretised_genes_may_be_in_any_order(name):
     assert_rows_may_be_in_any_order(name, ternary())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_sparse_discretised_genes_may_be_in_any_order(name):
     X = ternary()
@@ -64,11 +66,13 @@ def test_sparse_discretised_genes_may_be_in_any_order(name):
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_real_discretised_genes_may_be_in_any_order(name, benchmark_set):
     assert_rows_may_be_in_any_order(name, benchmark_set("lung_small")[0].astype(np.float64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_rows_with_more_copies_than_neighbours_may_be_in_any_order(name):
     X = ternary()[np.random.default_rng(1).integers(0, 12, 120)]

@@ -167,7 +167,6 @@ class M3FS(NeighborSelector):
           dtype=object)
     """
 
-    _count_is_fitted: ClassVar[bool] = True
     _learned: ClassVar[dict[str, Any]] = {
         **OBJECTIVE,
         "sigma_": ("n_features",),
@@ -233,6 +232,10 @@ class M3FS(NeighborSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @property
+    def _count_is_fitted(self) -> bool:
+        return True
 
     def _n_functions(self, n_samples: int, n_features: int) -> int:
         return n_functions(self.n_clusters)

@@ -1,0 +1,40 @@
+"""Small tables to fit: what is in them, and how much of it is zero."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def _some_zero(X, share, rng):
+    X[rng.random(X.shape) < share] = 0
+    return X
+
+
+def non_negative_clusters(n_samples, n_features, seed=0):
+    """Three clusters in the first six columns, values within [0, 1], a third of them zero."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_samples, n_features)) / 2
+    X[:, :6] += np.eye(3)[np.arange(n_samples) % 3].repeat(2, axis=1) / 2
+    return _some_zero(X, 0.3, rng)
+
+
+def three_levels(n_samples, n_features, seed=0, *, zeros=0.3):
+    """Noise around 0, 1 or 2, one level per sample."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_samples, n_features)) + rng.integers(0, 3, (n_samples, 1))
+    return _some_zero(X, zeros, rng)
+
+
+def off_centre(n_samples, n_features, seed=0, *, offset=0.3, zeros=0.3, dtype=np.float64):
+    """Noise around one number: nothing in it is centred."""
+    rng = np.random.default_rng(seed)
+    X = (offset + rng.standard_normal((n_samples, n_features))).astype(dtype)
+    return _some_zero(X, zeros, rng)
+
+
+def clusters_in_noise(n_samples, n_features, seed=0):
+    """Three clusters in the first five columns, noise of several scales in all; no zeros."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_samples, n_features)) * rng.uniform(0.5, 2, n_features)
+    X[:, :5] += 4 * rng.standard_normal((3, 5))[rng.integers(3, size=n_samples)]
+    return X
