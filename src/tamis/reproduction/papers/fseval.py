@@ -67,10 +67,10 @@ order of the table here and that of the ranking there, which K-means hardly noti
 takes for another seed. On tables of few distinct values, such as colon, leukemia and lung_discrete,
 columns tie, and which of them is taken differs. Every method has its defaults and knows neither
 labels nor the number of classes; three defaults (the ten clusters of MRSF and of EUFS, the ridge of
-LDAKM) were chosen on sets of which these are some. The published MCFS has an NMI
-of 0 at every fraction on eight of the ten sets, which tells of that implementation and not of the
-method. The fit of a method may take a minute of processor time; where it is fitted anew for every
-number of features, all fits together."""
+LDAKM) were chosen on sets of which these are some. The published MCFS has an NMI of 0 at every
+fraction on eight of the ten sets, which tells of that implementation and not of the method. The fit
+of a method may take a minute of processor time; where it is fitted anew for every number of
+features, all fits together."""
 
 
 def candidates() -> list[Candidate]:
