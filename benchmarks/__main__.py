@@ -10,7 +10,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import discriminant, factorization, foundation, margin, spectral, subset, systems
+from benchmarks import (
+    automatic,
+    discriminant,
+    factorization,
+    foundation,
+    margin,
+    spectral,
+    subset,
+    systems,
+)
 from benchmarks.case import Case
 from benchmarks.data import has_set
 from benchmarks.growth import growth_page
@@ -21,6 +30,7 @@ from tamis.registry import METHODS
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 RECORD = Path(__file__).parent / "measured.json"
 CASES = (
+    *automatic.CASES,
     *foundation.CASES,
     *subset.CASES,
     *spectral.CASES,

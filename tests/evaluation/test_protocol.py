@@ -29,6 +29,15 @@ def test_counts_leave_out_what_a_table_does_not_exceed():
     assert Protocol(n_features=(50,)).counts(50) == []
 
 
+def test_fractions_are_rounded_as_told():
+    for number, nearest, up in ((0.01, 3, 4), (0.02, 6, 7), (0.001, 1, 1)):
+        assert Protocol(n_features=(number,)).counts(325) == [nearest]
+        assert Protocol(n_features=(number,), rounding="up").counts(325) == [up]
+    # In binary the product is a little more than 7.
+    assert 0.07 * 100 > 7
+    assert Protocol(n_features=(0.07,), rounding="up").counts(100) == [7]
+
+
 def test_numbers_and_lists_of_numpy_are_taken():
     protocol = Protocol(n_features=np.arange(10, 31, 10), clusterers=["kmeans"])
     assert protocol.n_features == (10, 20, 30)
@@ -47,6 +56,8 @@ def test_numbers_and_lists_of_numpy_are_taken():
         ({"kmeans_init": "farthest"}, "'farthest' is unknown"),
         ({"classifiers": ("tree",)}, "'tree' is unknown"),
         ({"tuning": "luck"}, "'luck' is unknown"),
+        ({"rounding": "down"}, "'down' is unknown; use 'nearest', 'up'"),
+        ({"n_fold_repeats": 0}, "n_fold_repeats=0 must be at least 1"),
         ({"n_repeats": 0}, "n_repeats=0 must be at least 1"),
         ({"max_samples": 0}, "max_samples=0 must be at least 1"),
         ({"n_folds": 1}, "n_folds=1 must be at least 2"),
@@ -109,6 +120,14 @@ def test_the_description_names_what_figures_hang_on():
         "seed 7",
     ):
         assert part in words
+
+
+def test_the_description_of_fractions_and_of_a_forest():
+    words = Protocol(
+        n_features=(0.01, 5, 0.1), rounding="up", classifiers=("rf",), n_fold_repeats=3
+    ).describe()
+    assert "; 5, 1 %, 10 % of the features, rounded up; " in words
+    assert "; rf in 5 folds, 3 times; " in words
 
 
 def test_no_more_random_subsets_are_named_than_there_are_runs():

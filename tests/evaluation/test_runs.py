@@ -6,7 +6,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectorMixin, SequentialFeatureSelector, VarianceThreshold
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.preprocessing import StandardScaler
 
 from tamis import LaplacianScore, MaxVariance, Selector
@@ -246,6 +248,26 @@ def test_classification_of_random_subsets_is_of_all_of_them():
     ]  # fmt: skip
     assert len(found) == 5
     assert not np.array_equal(found, each[0])
+
+
+def test_a_forest_is_scikit_learns_in_folds_of_its_own_seeds():
+    data = planted()
+    protocol = Protocol(
+        n_features=(2,), n_repeats=1, classifiers=("rf", "1nn"), n_folds=3, n_fold_repeats=2
+    )
+    results = evaluate([data], [Candidate("MV", "max_variance")], protocol)
+    expected = [
+        cross_val_score(
+            RandomForestClassifier(random_state=seed),
+            scaled(data.X, "standard"),
+            data.y,
+            cv=StratifiedKFold(3, shuffle=True, random_state=seed),
+        )
+        for seed in (0, 1)
+    ]
+    found = results.values("planted", "All features", "rf", None)
+    np.testing.assert_array_equal(found, np.concatenate(expected))
+    assert len(results.values("planted", "MV", "1nn", 2)) == 6
 
 
 def test_neighbour_searches_are_shared_and_change_nothing(tmp_path, monkeypatch):

@@ -54,7 +54,7 @@ def two_labellings(draw, n_labels=5):
     return draw(labels), draw(labels)
 
 
-@pytest.mark.parametrize("normalization", ["geometric", "max"])
+@pytest.mark.parametrize("normalization", ["geometric", "arithmetic", "max"])
 def test_nmi_hangs_on_no_names(normalization):
     """To the last bit: a difference of rounding would count as one between methods."""
     rng = np.random.default_rng(0)
@@ -130,7 +130,7 @@ def test_mutual_information_by_hand():
     )
 
 
-@pytest.mark.parametrize("normalization", ["geometric", "max"])
+@pytest.mark.parametrize("normalization", ["geometric", "arithmetic", "max"])
 def test_mutual_information_with_a_single_cluster(normalization):
     def nmi(true, pred):
         return normalized_mutual_information(true, pred, normalization=normalization)
@@ -185,9 +185,10 @@ def test_agrees_with_scikit_learn(labels):
     assert normalized_mutual_information(*labels) == pytest.approx(
         sk.normalized_mutual_info_score(*labels, average_method="geometric")
     )
-    assert normalized_mutual_information(*labels, normalization="max") == pytest.approx(
-        sk.normalized_mutual_info_score(*labels, average_method="max")
-    )
+    for normalization in ("arithmetic", "max"):
+        assert normalized_mutual_information(*labels, normalization=normalization) == pytest.approx(
+            sk.normalized_mutual_info_score(*labels, average_method=normalization)
+        )
     assert rand_index(*labels) == pytest.approx(sk.rand_score(*labels))
     assert adjusted_rand_index(*labels) == pytest.approx(sk.adjusted_rand_score(*labels))
 
@@ -198,6 +199,7 @@ def test_scores_are_the_measures(labels):
     assert clustering_scores(*labels) == {
         "acc": clustering_accuracy(*labels),
         "nmi": normalized_mutual_information(*labels),
+        "nmi_arithmetic": normalized_mutual_information(*labels, normalization="arithmetic"),
         "nmi_max": normalized_mutual_information(*labels, normalization="max"),
         "purity": purity(*labels),
         "rand": rand_index(*labels),
@@ -242,7 +244,8 @@ def test_ranges(labels):
     most = max(len(set(true)), len(set(pred)))
     assert 1 / most - 1e-12 <= scores["acc"] <= scores["purity"] <= 1.0
     assert max(true.count(label) for label in true) / len(true) <= scores["purity"] + 1e-12
-    assert 0.0 <= scores["nmi_max"] <= scores["nmi"] + 1e-12
+    assert 0.0 <= scores["nmi_max"] <= scores["nmi_arithmetic"] + 1e-12
+    assert scores["nmi_arithmetic"] <= scores["nmi"] + 1e-12
     assert scores["nmi"] <= 1.0
     assert 0.0 <= scores["rand"] <= 1.0
     assert -0.5 - 1e-12 <= scores["ari"] <= 1.0
@@ -253,7 +256,7 @@ def test_ranges(labels):
 @given(two_labellings())
 def test_one_means_the_same_partition(labels):
     true, pred = labels
-    agreement = [pytest.approx(1.0)] * 6
+    agreement = [pytest.approx(1.0)] * 7
     assert list(clustering_scores(true, true).values()) == agreement
     scores = clustering_scores(true, pred)
     del scores["purity"]
@@ -296,7 +299,7 @@ def test_polars_labels():
 @pytest.mark.filterwarnings("error")
 def test_continuous_and_singleton_labels_do_not_warn():
     scores = clustering_scores(np.arange(50) + 0.5, range(50))
-    assert list(scores.values()) == [pytest.approx(1.0)] * 6
+    assert list(scores.values()) == [pytest.approx(1.0)] * 7
 
 
 def test_many_clusters_need_little_memory():
@@ -351,7 +354,7 @@ class TestBadLabels:
 
 
 def test_unknown_normalization():
-    with pytest.raises(ValueError, match='must be "geometric" or "max", not \'min'):
+    with pytest.raises(ValueError, match='must be "geometric", "arithmetic" or "max", not \'min'):
         normalized_mutual_information([0, 1], [0, 1], normalization="min")
 
 

@@ -178,6 +178,9 @@ def test_exchanges_are_limited_and_the_limit_is_told():
     one = column_subset(TableOperator.centred(X), 4, max_passes=1)
     assert len(one.objective) == 2
     assert not one.converged
+    assert one.optimality == pytest.approx(one.objective[0] - one.objective[1])
+    assert (free.converged, free.optimality) == (True, 0)
+    assert np.isnan(column_subset(TableOperator.centred(X), 4).optimality)
     np.testing.assert_allclose(one.explained[-1], explained(X, one.solution), rtol=1e-9)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
@@ -16,7 +17,8 @@ __all__ = ["Classifier", "Clusterer", "Protocol", "Tuning"]
 
 Clusterer = Literal["kmeans", "ncut"]
 Start = Literal["random", "k-means++"]
-Classifier = Literal["1nn", "5nn", "svm"]
+Classifier = Literal["1nn", "5nn", "svm", "rf"]
+Rounding = Literal["nearest", "up"]
 Tuning = Literal["defaults", "oracle", "agreement"]
 
 _SCALING_WORDS = {
@@ -44,6 +46,7 @@ _WHOLE_NUMBERS = {
     "max_features": 1,
     "max_samples": 1,
     "n_folds": 2,
+    "n_fold_repeats": 1,
     "seed": 0,
 }
 _MAY_BE_NONE = ("max_features", "max_samples")
@@ -63,6 +66,8 @@ class Protocol:
     n_features : tuple of int or float
         Numbers of features to judge, or fractions of them. Numbers that a table does not exceed
         are left out for it.
+    rounding : {"nearest", "up"}
+        How a fraction of the features becomes a number of them; it is never less than 1.
     max_features : int or None
         The most that a fraction may come to.
     clusterers : tuple of {"kmeans", "ncut"}
@@ -74,9 +79,12 @@ class Protocol:
         Starts of which a clustering is the best.
     n_repeats : int
         Clusterings, each from its own seed; the same seeds for every method.
-    classifiers : tuple of {"1nn", "5nn", "svm"}
-        Nearest neighbours and a linear support vector machine, in stratified folds.
+    classifiers : tuple of {"1nn", "5nn", "svm", "rf"}
+        Nearest neighbours, a linear support vector machine and a random forest of scikit-learn's
+        defaults, in stratified folds.
     n_folds : int
+    n_fold_repeats : int
+        Divisions into folds, each from its own seed, as is the forest that learns in them.
     n_random : int
         Random subsets, over which the repeats are spread.
     tuning : {"defaults", "oracle", "agreement"}
@@ -96,6 +104,7 @@ class Protocol:
 
     scaling: Scaling = "standard"
     n_features: tuple[int | float, ...] = (0.1,)
+    rounding: Rounding = "nearest"
     max_features: int | None = None
     clusterers: tuple[Clusterer, ...] = ("kmeans",)
     kmeans_init: Start = "random"
@@ -103,6 +112,7 @@ class Protocol:
     n_repeats: int = 20
     classifiers: tuple[Classifier, ...] = ()
     n_folds: int = 5
+    n_fold_repeats: int = 1
     n_random: int = 20
     tuning: Tuning = "defaults"
     max_samples: int | None = None
@@ -120,6 +130,7 @@ class Protocol:
             raise ValueError("tuning='agreement' compares clusterings; clusterers is empty.")
         for name, choices in (
             ("scaling", Scaling),
+            ("rounding", Rounding),
             ("clusterers", Clusterer),
             ("kmeans_init", Start),
             ("classifiers", Classifier),
@@ -163,18 +174,19 @@ class Protocol:
                 if number < n_features:
                     counts.add(number)
             else:
-                count = max(1, round(number * n_features))
+                count = self._rounded(number * n_features)
                 counts.add(min(count, self.max_features or count))
         return sorted(counts)
 
+    def _rounded(self, share: float) -> int:
+        if self.rounding == "nearest":
+            return max(1, round(share))
+        # A product that is whole but for rounding, such as 0.07 · 100, is not the next number.
+        return max(1, math.ceil(round(share, 6)))
+
     def describe(self) -> str:
         """The protocol in one sentence."""
-        numbers = ", ".join(
-            str(n) if isinstance(n, int) else f"{100 * n:g} % of the" for n in self.n_features
-        )
-        if self.max_features is not None:
-            numbers += f" (at most {self.max_features})"
-        parts = [_SCALING_WORDS[self.scaling], f"{numbers} features"]
+        parts = [_SCALING_WORDS[self.scaling], self._number_words()]
         start = "from random samples" if self.kmeans_init == "random" else "from k-means++"
         starts = "1 start" if self.n_init == 1 else f"{self.n_init} starts"
         runs = f"{start}, {self.n_repeats} runs of {starts} each"
@@ -183,13 +195,22 @@ class Protocol:
         if "ncut" in self.clusterers:
             parts.append(f"normalised cut of the 5-neighbour graph, its K-means {runs}")
         if self.classifiers:
-            parts.append(f"{', '.join(self.classifiers)} in {self.n_folds} folds")
+            repeats = "" if self.n_fold_repeats == 1 else f", {self.n_fold_repeats} times"
+            parts.append(f"{', '.join(self.classifiers)} in {self.n_folds} folds{repeats}")
         n_random = min(self.n_random, self.n_repeats)  # a run has no more than one
         parts.append("1 random subset" if n_random == 1 else f"{n_random} random subsets")
         if self.max_samples is not None:
             parts.append(f"at most {self.max_samples} samples, drawn at random")
         parts += [_TUNING_WORDS[self.tuning], f"seed {self.seed}"]
         return "; ".join(parts)
+
+    def _number_words(self) -> str:
+        whole = [str(n) for n in self.n_features if isinstance(n, int)]
+        shares = [f"{100 * n:g} %" for n in self.n_features if isinstance(n, float)]
+        numbers = ", ".join([*whole, *shares]) + (" of the" if shares else "")
+        if self.max_features is not None:
+            numbers += f" (at most {self.max_features})"
+        return f"{numbers} features" + (", rounded up" if self.rounding == "up" else "")
 
     def as_dict(self) -> dict[str, Any]:
         """The protocol as JSON has it."""

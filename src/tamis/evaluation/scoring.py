@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,7 +16,8 @@ from sklearn.svm import LinearSVC
 
 from tamis._typing import IntArray, Matrix
 from tamis.evaluation.preparation import N_NEIGHBORS
-from tamis.evaluation.protocol import Protocol
+from tamis.evaluation.protocol import Classifier, Protocol
+from tamis.evaluation.seeds import fold_seeds
 from tamis.graphs import neighbor_graph, spectral_embedding
 from tamis.metrics import clustering_scores, normalized_mutual_information
 from tamis.utils.sparse import with_short_indices
@@ -95,25 +97,31 @@ def _cut_embedding(X: Matrix, n_clusters: int) -> Matrix:
 
 
 def classification_values(X: Matrix, y: IntArray, protocol: Protocol) -> dict[str, list[float]]:
-    """The accuracy of every classifier in each fold. The folds are the same for every selection."""
+    """The accuracy of every classifier in each fold of each division into folds.
+
+    The folds are the same for every selection.
+    """
     if not protocol.classifiers:
         return {}
     smallest = int(np.bincount(y).min())
     if smallest < 2:
         raise ValueError("a class has a single sample: it cannot be both learned and predicted.")
-    folds = StratifiedKFold(
-        min(protocol.n_folds, smallest), shuffle=True, random_state=protocol.seed
-    )
-    models: dict[str, Any] = {
-        "1nn": KNeighborsClassifier(1),
-        "5nn": KNeighborsClassifier(5),
-        "svm": LinearSVC(dual="auto", max_iter=5000, random_state=protocol.seed),
-    }
+    n_folds = min(protocol.n_folds, smallest)
     X = with_short_indices(X)
-    values: dict[str, list[float]] = {}
-    for name in protocol.classifiers:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the last iterate is judged
-            accuracies = cross_val_score(models[name], X, y, cv=folds)
-        values[name] = [float(value) for value in accuracies]
+    values: dict[str, list[float]] = {name: [] for name in protocol.classifiers}
+    for seed in fold_seeds(protocol):
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+        for name in protocol.classifiers:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # the last iterate is judged
+                accuracies = cross_val_score(_classifier(name, seed), X, y, cv=folds)
+            values[name] += [float(value) for value in accuracies]
     return values
+
+
+def _classifier(name: Classifier, seed: int) -> Any:
+    if name == "svm":
+        return LinearSVC(dual="auto", max_iter=5000, random_state=seed)
+    if name == "rf":
+        return RandomForestClassifier(random_state=seed)
+    return KNeighborsClassifier({"1nn": 1, "5nn": 5}[name])

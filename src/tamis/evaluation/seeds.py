@@ -7,7 +7,7 @@ import numpy as np
 from tamis.evaluation.candidates import RANDOM
 from tamis.evaluation.protocol import Protocol
 
-__all__ = ["first_seed", "run_seeds", "runs_by_subset", "seed_groups"]
+__all__ = ["first_seed", "fold_seeds", "run_seeds", "runs_by_subset", "seed_groups"]
 
 # The runs of a protocol have successive seeds. Those of the next seed begin this much further: with
 # up to so many repeats the two have no run in common. Seed 0 begins at 0.
@@ -32,6 +32,12 @@ def run_seeds(protocol: Protocol, most: int | None = None) -> range:
     """A seed for each of the protocol's repeats, or for the first `most` of them."""
     first, number = first_seed(protocol.seed), protocol.n_repeats
     return range(first, first + min(number, most or number))
+
+
+def fold_seeds(protocol: Protocol) -> range:
+    """A seed for each division of the samples into folds."""
+    first = first_seed(protocol.seed)
+    return range(first, first + protocol.n_fold_repeats)
 
 
 def runs_by_subset(n_random: int, n_repeats: int) -> tuple[int, ...]:

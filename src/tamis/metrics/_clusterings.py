@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,8 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, r
 
 from tamis._typing import IntArray, SparseMatrix
 from tamis.metrics._vector import vector
+
+Normalization = Literal["geometric", "arithmetic", "max"]
 
 
 def _is_missing(label: Any) -> bool:
@@ -78,7 +80,7 @@ def _by_appearance(codes: IntArray) -> IntArray:
     return np.argsort(np.argsort(first))[places]
 
 
-def _nmi(true: IntArray, pred: IntArray, normalization: str) -> float:
+def _nmi(true: IntArray, pred: IntArray, normalization: Normalization) -> float:
     # Sums over clusters depend on their order in the last bits; names of clusters must not.
     true, pred = _by_appearance(true), _by_appearance(pred)
     score = normalized_mutual_info_score(true, pred, average_method=normalization)
@@ -133,11 +135,12 @@ def normalized_mutual_information(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
     *,
-    normalization: Literal["geometric", "max"] = "geometric",
+    normalization: Normalization = "geometric",
 ) -> float:
     r"""Mutual information of two partitions, scaled by their entropies.
 
     .. math:: \mathrm{NMI} = \frac{I(T; P)}{\sqrt{H(T)\,H(P)}}
+       \qquad\text{or}\qquad \frac{I(T; P)}{(H(T) + H(P)) / 2}
        \qquad\text{or}\qquad \frac{I(T; P)}{\max(H(T), H(P))}
 
     Parameters
@@ -146,8 +149,9 @@ def normalized_mutual_information(
         The class of each sample: numbers, strings, or anything else that can be sorted.
     labels_pred : array-like of shape (n_samples,)
         The cluster of each sample.
-    normalization : {"geometric", "max"}, default="geometric"
-        Divide by the geometric mean of the two entropies [1]_ or by the larger of them [2]_.
+    normalization : {"geometric", "arithmetic", "max"}, default="geometric"
+        Divide by the geometric mean of the two entropies [1]_, by their arithmetic mean, which is
+        the default of scikit-learn, or by the larger of them [2]_.
 
     Returns
     -------
@@ -176,8 +180,10 @@ def normalized_mutual_information(
     >>> round(normalized_mutual_information([0, 0, 1, 1], [0, 0, 1, 2], normalization="max"), 4)
     0.6667
     """
-    if normalization not in ("geometric", "max"):
-        raise ValueError(f'normalization must be "geometric" or "max", not {normalization!r}.')
+    if normalization not in get_args(Normalization):
+        raise ValueError(
+            f'normalization must be "geometric", "arithmetic" or "max", not {normalization!r}.'
+        )
     return _nmi(*_label_codes(labels_true, labels_pred), normalization)
 
 
@@ -310,10 +316,10 @@ def clustering_scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> dict[st
     Returns
     -------
     dict of str to float
-        ``acc`` (:func:`clustering_accuracy`), ``nmi`` and ``nmi_max``
-        (:func:`normalized_mutual_information`, normalised by the geometric mean and by the
-        larger entropy), ``purity`` (:func:`purity`), ``rand`` (:func:`rand_index`) and ``ari``
-        (:func:`adjusted_rand_index`).
+        ``acc`` (:func:`clustering_accuracy`), ``nmi``, ``nmi_arithmetic`` and ``nmi_max``
+        (:func:`normalized_mutual_information`, normalised by the geometric mean, the arithmetic
+        mean and the larger of the entropies), ``purity`` (:func:`purity`), ``rand``
+        (:func:`rand_index`) and ``ari`` (:func:`adjusted_rand_index`).
 
     Notes
     -----
@@ -322,15 +328,22 @@ def clustering_scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> dict[st
     Examples
     --------
     >>> from tamis.metrics import clustering_scores
-    >>> scores = clustering_scores([0, 0, 1, 1], [0, 0, 1, 2])
-    >>> {name: round(score, 3) for name, score in scores.items()}
-    {'acc': 0.75, 'nmi': 0.816, 'nmi_max': 0.667, 'purity': 1.0, 'rand': 0.833, 'ari': 0.571}
+    >>> for name, score in clustering_scores([0, 0, 1, 1], [0, 0, 1, 2]).items():
+    ...     print(f"{name:14} {score:.3f}")
+    acc            0.750
+    nmi            0.816
+    nmi_arithmetic 0.800
+    nmi_max        0.667
+    purity         1.000
+    rand           0.833
+    ari            0.571
     """
     true, pred = _label_codes(labels_true, labels_pred)
     table = _contingency(true, pred)
     return {
         "acc": _accuracy(table),
         "nmi": _nmi(true, pred, "geometric"),
+        "nmi_arithmetic": _nmi(true, pred, "arithmetic"),
         "nmi_max": _nmi(true, pred, "max"),
         "purity": _purity(table),
         "rand": float(rand_score(true, pred)),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Results
@@ -44,6 +44,8 @@ class Experiment:
         the files.
     time_limit : float or None
         Processor seconds that one run may take.
+    limited_part : {"all", "fit"}
+        Whether the limit is for all of a run, judging too, or for the fit alone.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Experiment:
     tables: Callable[[Results], Sequence[PaperTable | PlainTable]]
     figures: Callable[[Results, Path], list[Path]]
     time_limit: float | None = None
+    limited_part: Literal["all", "fit"] = "all"
 
 
 @dataclass(frozen=True)

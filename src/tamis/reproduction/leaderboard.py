@@ -25,6 +25,7 @@ from tamis.reproduction.leaderboard_rows import (
 )
 from tamis.reproduction.plain_table import PlainTable
 from tamis.reproduction.rank_diagram import critical_difference_figure
+from tamis.reproduction.rendering import percent
 
 __all__ = ["EXPERIMENT", "candidates", "eligible", "tables", "tasks"]
 
@@ -101,8 +102,8 @@ def _rows_table(results: Results, rows: Sequence[LeaderboardRow]) -> PlainTable:
                 row.label,
                 f"{row.rank:.1f}",
                 f"{row.rank_nmi:.1f}",
-                _percent(row.accuracy),
-                _percent(row.nmi),
+                percent(row.accuracy),
+                percent(row.nmi),
                 ""
                 if row.label == ALL_FEATURES_LABEL
                 else _record_words(row.beats_all, row.surely_beats_all),
@@ -144,10 +145,6 @@ def _rows_note(results: Results, rows: Sequence[LeaderboardRow]) -> str:
     )
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
-
-
 def _record_words(all_sets: tuple[int, int], sure: tuple[int, int] | None) -> str:
     brackets = "–" if sure is None else f"{sure[0]} : {sure[1]}"
     return f"{all_sets[0]} : {all_sets[1]} ({brackets})"
@@ -164,7 +161,7 @@ def _figures_table(results: Results, rows: Sequence[LeaderboardRow]) -> PlainTab
             (
                 name,
                 ", ".join(map(str, counts[name])),
-                *("–" if np.isnan(row[j]) else f"{100 * row[j]:.1f}" for j in order),
+                *(percent(row[j]) for j in order),
             )
             for name, row in zip(results.sets, figures, strict=True)
         ],

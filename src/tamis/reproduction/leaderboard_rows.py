@@ -12,6 +12,7 @@ from tamis.evaluation.candidates import ALL_FEATURES_LABEL, RANDOM_LABEL
 from tamis.evaluation.results import Results
 from tamis.evaluation.statistics import Ranks, fewest_pairs, mean_ranks, paired_tests
 from tamis.evaluation.ties import TOLERANCE
+from tamis.reproduction.completeness import comparable
 
 __all__ = [
     "ACCURACY",
@@ -25,8 +26,6 @@ __all__ = [
 
 ACCURACY, INFORMATION = "kmeans_acc", "kmeans_nmi"
 ALPHA = 0.05
-# A method that fails on a larger share of the sets does not narrow the others' means.
-MOST_FAILURES = 0.25
 
 
 @dataclass(frozen=True)
@@ -88,24 +87,13 @@ def ranks(results: Results, measure: str = ACCURACY) -> Ranks:
 
 def sets_in_means(results: Results) -> int:
     """Over how many sets the means of accuracy and NMI are taken."""
-    return int(_complete(figures_by_set(results)).sum())
-
-
-def _steady(accuracy: FloatArray) -> BoolArray:
-    """The methods that fail seldom enough to have a mean."""
-    return np.isnan(accuracy).mean(axis=0) <= MOST_FAILURES
-
-
-def _complete(accuracy: FloatArray) -> BoolArray:
-    """The sets that all of these have finished."""
-    finished: BoolArray = ~np.isnan(accuracy[:, _steady(accuracy)])
-    return np.asarray(finished.all(axis=1))
+    return int(comparable(figures_by_set(results))[1].sum())
 
 
 def leaderboard_rows(results: Results) -> list[LeaderboardRow]:
     """The leaderboard, the best mean rank first."""
     accuracy, nmi = figures_by_set(results), figures_by_set(results, INFORMATION)
-    steady, complete = _steady(accuracy), _complete(accuracy)
+    steady, complete = comparable(accuracy)
 
     def mean(figures: FloatArray, j: int) -> float | None:
         if not (steady[j] and complete.any()):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from tamis.utils.text_tables import aligned_lines, column_widths
 
-__all__ = ["markdown_table", "markdown_text", "plain_text_table"]
+__all__ = ["markdown_table", "markdown_text", "percent", "plain_text_table"]
 
 Lines = Sequence[Sequence[str]]
 
@@ -38,3 +39,8 @@ def markdown_text(text: str) -> str:
     for sign in "\\`*_|<>[]":
         text = text.replace(sign, "\\" + sign)
     return " ".join(text.split())
+
+
+def percent(value: float | None) -> str:
+    """A share in per cent, with one digit after the point; a dash where there is none."""
+    return "–" if value is None or math.isnan(value) else f"{100 * value:.1f}"

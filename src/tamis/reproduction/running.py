@@ -30,6 +30,7 @@ _MODULES: Mapping[str, str] = MappingProxyType(
         "track": "tamis.reproduction.papers.track",
         "m3fs": "tamis.reproduction.papers.m3fs",
         "leaderboard": "tamis.reproduction.leaderboard",
+        "fseval": "tamis.reproduction.papers.fseval",
     }
 )
 
@@ -112,6 +113,7 @@ def run(
         n_jobs=n_jobs,
         progress=progress,
         time_limit=experiment.time_limit,
+        limited_part=experiment.limited_part,
         fresh=fresh,
     )
     failed, finished = (_labels(results, error) for error in (True, False))

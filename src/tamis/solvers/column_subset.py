@@ -23,8 +23,9 @@ class ColumnSubsetResult(SolverResult[IntArray]):
     The solution are the columns, those that had to be first; the others in the order in which each
     adds most. They are fewer than asked for where they rebuild everything. The objective is the
     variance that is not rebuilt after the greedy search and after each pass of exchanges; the
-    optimality is what the last pass has gained, NaN where none was made. It has converged where no
-    single exchange would rebuild more, as far as exchanges were allowed.
+    optimality is what the last pass has gained: 0 where there is nothing to gain, NaN where no pass
+    was allowed. It has converged where no single exchange would rebuild more, as far as exchanges
+    were allowed.
 
     Attributes
     ----------
