@@ -12,8 +12,8 @@ from tamis.inspection import as_chosen, measure_numbers, read_curve, read_decisi
 NAMES = [f"c{j}" for j in range(9)]
 
 
-@pytest.fixture(scope="module")
-def X():
+@pytest.fixture(name="X", scope="module")
+def grouped():
     """Three groups in four columns of different units, four columns of noise and a constant."""
     rng = np.random.RandomState(0)
     told = 6 * rng.normal(size=(3, 4))[np.repeat(range(3), 30)] + rng.normal(size=(90, 4))
