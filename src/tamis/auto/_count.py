@@ -14,6 +14,8 @@ from tamis.auto._shape import Shape
 N_COUNTS = 16
 # What the chosen number must show of what the best shows, chance taken away.
 ENOUGH = 0.98
+# Gains below this are rounding: no number shows more than chance.
+LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True)
@@ -28,14 +30,14 @@ class CountCurve:
         NMI of the groups with K-means clusters on that many columns.
     chance : ndarray of shape (n_counts,)
         The same with each of the columns shuffled.
-    chosen : int
-        The number that was chosen.
+    chosen : int or None
+        The number that was chosen; None where no number shows more than chance, as with one group.
     """
 
     counts: IntArray
     agreement: FloatArray
     chance: FloatArray
-    chosen: int
+    chosen: int | None
 
 
 def count_curve(
@@ -69,7 +71,8 @@ def count_curve(
     )
     gain = (agreement - chance) / np.maximum(1 - chance, 1e-12)
     enough = gain >= ENOUGH * gain.max()
-    return CountCurve(counts, agreement, chance, int(counts[enough.argmax()]))
+    chosen = int(counts[enough.argmax()]) if gain.max() > LEAST_GAIN else None
+    return CountCurve(counts, agreement, chance, chosen)
 
 
 def numbers_to_try(most: int) -> IntArray:
