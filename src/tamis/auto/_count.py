@@ -41,7 +41,11 @@ class CountCurve:
 
 
 def count_curve(
-    X: Matrix, best_first: IntArray, shape: Shape, random_state: np.random.RandomState
+    X: Matrix,
+    best_first: IntArray,
+    shape: Shape,
+    order: IntArray,
+    random_state: np.random.RandomState,
 ) -> CountCurve:
     """Try numbers of columns, and choose the smallest that is as good as the best but for 2 %.
 
@@ -55,6 +59,8 @@ def count_curve(
         The columns that may be kept, the best first.
     shape : Shape
         The groups.
+    order : ndarray of shape (n_samples,)
+        The samples in an order that their values decide, in which they are shuffled.
     random_state : RandomState instance
         For the shuffled copies.
 
@@ -64,7 +70,9 @@ def count_curve(
     """
     counts = numbers_to_try(len(best_first))
     largest = standardised_columns(X, best_first)
-    shuffled = np.random.default_rng(random_state.randint(2**31)).permuted(largest, axis=0)
+    shuffled = np.empty_like(largest)
+    shuffler = np.random.default_rng(random_state.randint(2**31))
+    shuffled[order] = shuffler.permuted(largest[order], axis=0)
     agreement, chance = (
         np.array([evidence(table[:, :count], shape).agreement for count in counts])
         for table in (largest, shuffled)

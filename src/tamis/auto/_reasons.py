@@ -88,22 +88,26 @@ def refit_shares(
     chosen: Regression,
     n_selected: int,
     kept: BoolArray,
+    order: IntArray,
     random: np.random.RandomState,
 ) -> FloatArray:
-    """How often each column is among the best when only half of the samples are looked at."""
+    """How often each column is among the best when only half of the samples are looked at.
+
+    The halves are drawn from `order`, in which the samples stand by their values.
+    """
     n_samples, n_features = Z.shape
     if n_samples < LEAST_SAMPLES:
         return np.full(n_features, np.nan)
     shares = np.zeros(n_features)
     for _ in range(N_REFITS):
-        half = np.sort(random.permutation(n_samples)[: n_samples // 2])
+        half = np.sort(order[random.permutation(n_samples)[: n_samples // 2]])
         targets = centred_unit_columns(Y[half])
         targets = targets[:, targets.any(axis=0)]
         refit = regress(
             TableOperator.centred(Z[half]), targets, n_selected, chosen.scale, chosen.target, kept
         )
-        shares[refit.best(n_selected)] += 1 / N_REFITS
-    return shares.round(12)
+        shares[refit.best(n_selected)] += 1
+    return shares / N_REFITS
 
 
 def _nearest_kept(

@@ -172,7 +172,7 @@ class Auto(Selector):
         found = search(X, scales, self.n_clusters, self._kept, order)
         scores = full_ranking(X, found, self._kept)
         best_first = np.argsort(-scores, kind="stable")
-        curve = count_curve(X, best_first[:MOST_TRIED], found.shape, random)
+        curve = count_curve(X, best_first[:MOST_TRIED], found.shape, order, random)
 
         self.structure_ = asdict(structure) | {"found": structure.found}
         self.scaling_, self.labels_ = found.rankings[found.chosen].scale, found.shape.labels
@@ -192,7 +192,7 @@ class Auto(Selector):
         self._warn_of_doubts(structure, curve, X.shape[1])
         self._n_explained = self._n_selected()
         n_varying = min(self._n_explained - n_constant, X.shape[1])
-        self._reasons = self._reasons_for(X, found, best_first[:n_varying], random)
+        self._reasons = self._reasons_for(X, found, best_first[:n_varying], order, random)
         return scores
 
     def _fit_constants(self, n_samples: int) -> None:
@@ -212,12 +212,17 @@ class Auto(Selector):
         return (self.scaling,), "it was asked for"  # type: ignore[return-value]
 
     def _reasons_for(
-        self, X: Matrix, found: Found, selected: IntArray, random: np.random.RandomState
+        self,
+        X: Matrix,
+        found: Found,
+        selected: IntArray,
+        order: IntArray,
+        random: np.random.RandomState,
     ) -> Reasons:
         chosen = found.rankings[found.chosen]
         Z = scaled_table(X, chosen.scale)
         Y = targets_of(found.shapes[chosen.scale], chosen.target)
-        shares = refit_shares(Z, Y, chosen, len(selected), self._kept, random)
+        shares = refit_shares(Z, Y, chosen, len(selected), self._kept, order, random)
         return reasons_for(Z, selected, found.shape.labels, shares)
 
     def _warn_of_doubts(self, structure: Structure, curve: CountCurve, n_varying: int) -> None:
