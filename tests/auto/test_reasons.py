@@ -130,6 +130,8 @@ def test_reasons_are_true_of_a_table_that_was_made():
         assert row(frame, twin)["reason"] == f"copy of {first}"
         assert row(frame, twin)["correlation"] == pytest.approx(-1)
     assert row(frame, "x33")["reason"] == "does not vary"
+    assert set(frame["kind"]) >= {"kept", "constant", "copy", "no structure"}
+    np.testing.assert_array_equal(frame["kind"] == "kept", frame["kept"])
     noise = [row(frame, f"x{j}")["reason"] for j in range(6, 26)]
     assert noise.count("follows no structure") >= 18
     assert (kept["stands_for"] > 0).all()
@@ -144,6 +146,8 @@ def test_listed_columns_say_so():
     assert row(frame, "x10")["reason"].startswith("listed in keep; ")
     assert row(frame, "x33")["reason"] == "listed in keep; does not vary"
     assert row(frame, "x1")["reason"] == "listed in drop"
+    assert row(frame, "x1")["kind"] == "dropped"
+    np.testing.assert_array_equal(frame["kind"] == "kept", frame["kept"])
     assert row(frame, "x33")["kept"]
     assert frame["kept"].sum() == 4
 

@@ -205,7 +205,7 @@ def describe(reasons: Reasons | None, table: Columns) -> list[dict[str, object]]
         else:
             row = _unknown(bool(table.drop[column]), filler=kept and not asked_for)
         if asked_for:
-            row["reason"] = f"listed in keep; {row['reason']}"
+            row |= {"kind": "kept", "reason": f"listed in keep; {row['reason']}"}
         rank = int(table.rank[column]) if kept else None
         rows.append({"column": name, "kept": kept, "rank": rank} | row)
     return rows
@@ -213,10 +213,12 @@ def describe(reasons: Reasons | None, table: Columns) -> list[dict[str, object]]
 
 def _unknown(dropped: bool, *, filler: bool) -> dict[str, object]:
     """The row of a column that was not looked at; a filler is kept for the number alone."""
-    reason = "listed in drop" if dropped else "does not vary"
+    kind, reason = ("dropped", "listed in drop") if dropped else ("constant", "does not vary")
     if filler:
+        kind = "kept"
         reason += ", but fewer columns vary than are to be selected"
     return {
+        "kind": kind,
         "reason": reason,
         "kept_by_refits": None,
         "explained": None,
@@ -238,9 +240,13 @@ def _known(reasons: Reasons | None, names: list[str]) -> list[dict[str, object]]
     for j in range(len(names)):
         represented = [names[i] for i in stands_for.get(j, [])]
         nearest = int(reasons.nearest[j])
-        why = _why_kept(reasons, j, represented) if j in kept else _why_not(reasons, j, names)
+        if j in kept:
+            kind, why = "kept", _why_kept(reasons, j, represented)
+        else:
+            kind, why = _why_not(reasons, j, names)
         rows.append(
             {
+                "kind": kind,
                 "reason": why,
                 "kept_by_refits": float(reasons.kept_by_refits[j]),
                 "explained": float(reasons.explained[j]),
@@ -283,20 +289,21 @@ def _why_kept(reasons: Reasons, j: int, represented: list[str]) -> str:
     return "; ".join(parts) or "adds to what the columns before it show"
 
 
-def _why_not(reasons: Reasons, j: int, names: list[str]) -> str:
+def _why_not(reasons: Reasons, j: int, names: list[str]) -> tuple[str, str]:
+    """The kind of reason, and the reason in words."""
     r, explained = reasons.correlation[j], reasons.explained[j]
     if abs(r) >= COPY:
-        return f"copy of {names[reasons.nearest[j]]}"
+        return "copy", f"copy of {names[reasons.nearest[j]]}"
     if explained >= REBUILT:
         source = (
             f", mostly {names[reasons.nearest[j]]} (r = {r:.2f})" if abs(r) >= STANDS_FOR else ""
         )
-        return f"rebuilt from the kept columns (R² {explained:.2f}){source}"
+        return "rebuilt", f"rebuilt from the kept columns (R² {explained:.2f}){source}"
     if reasons.group_chance[j] >= LEVEL:
-        return "follows no structure"
+        return "no structure", "follows no structure"
     if np.isnan(reasons.group_chance[j]):
-        return "adds little to the kept columns"
-    return (
+        return "adds little", "adds little to the kept columns"
+    return "adds little", (
         f"adds little: {reasons.group_share[j]:.0%} of its variance is between groups that the "
         "kept columns tell apart"
     )

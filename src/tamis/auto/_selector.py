@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from numbers import Integral
 from typing import Any, ClassVar
@@ -108,12 +109,14 @@ class Auto(Selector):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.datasets import load_breast_cancer
     >>> from tamis import Auto
-    >>> X = load_wine(as_frame=True).data
+    >>> X = load_breast_cancer(as_frame=True).data
     >>> auto = Auto().fit(X)
-    >>> auto.n_clusters_, auto.scaling_, auto.structure_["found"]
-    (3, 'standard', True)
+    >>> auto.n_features_, auto.scaling_, auto.structure_["found"]
+    (10, 'standard', True)
+    >>> auto.reasons().set_index("column")["reason"]["mean area"]
+    'rebuilt from the kept columns (R² 0.98), mostly mean radius (r = 0.99)'
     """
 
     _learned: ClassVar[dict[str, Any]] = {
@@ -264,7 +267,8 @@ class Auto(Selector):
     def reasons(self) -> Any:
         """Why each column is kept or not: a data frame with one row per column.
 
-        The columns are "column", "kept", "rank" (of the kept ones), "reason" in words,
+        The columns are "column", "kept", "rank" (of the kept ones), "kind" ("kept", or why not:
+        "constant", "dropped", "copy", "rebuilt", "no structure", "adds little"), "reason" in words,
         "kept_by_refits" (the share of six refits on halves of the samples that keep it; NaN with
         fewer than four samples), "explained" (R² on the kept columns), "nearest" (the kept column
         it correlates with most) with its "correlation", "group" (the one that it tells apart
@@ -277,6 +281,10 @@ class Auto(Selector):
         DataFrame
             Of pandas where it is installed, else of polars or pyarrow.
         """
+        return frame_of_rows(self._reason_rows(self._names()))
+
+    def _reason_rows(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """The rows of :meth:`reasons`, the columns under the given names."""
         check_is_fitted(self, "ranking_")
         if self._n_selected() != self._n_explained:
             raise ValueError(
@@ -284,14 +292,14 @@ class Auto(Selector):
                 f"n_features_to_select now asks for {self._n_selected()}: call fit again."
             )
         table = Columns(
-            self._names(),
+            names,
             self.ranking_,
             self.get_support(),
             ~self._set_aside,
             self._listed("keep"),
             self._listed("drop"),
         )
-        return frame_of_rows(describe(self._reasons, table))
+        return describe(self._reasons, table)
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
