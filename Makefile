@@ -9,7 +9,7 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n au
 
 demo: $(VENV)/.plot
 	mkdir -p demo
-	$(BIN)/tamis select dataset:digits -k 16 --report demo/report.html
+	$(BIN)/tamis select dataset:digits --report demo/report.html
 	$(BIN)/python examples/digits.py
 	@echo 'Why these pixels: open demo/report.html'
 

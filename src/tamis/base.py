@@ -320,6 +320,8 @@ class Selector(SelectorMixin, BaseEstimator):
             both = describe_columns(np.flatnonzero(kept & dropped), names)
             raise ValueError(f"keep and drop both list {both}; take it out of one of them.")
         n_kept, n_left = np.count_nonzero(kept), np.count_nonzero(~dropped)
+        if n_left == 0:
+            raise ValueError(f"drop lists all {len(dropped)} columns; leave at least one.")
         if not n_kept <= wanted <= n_left:
             raise ValueError(
                 f"n_features_to_select={self.n_features_to_select} asks for {wanted} features, but "

@@ -65,9 +65,10 @@ class Method:
     selector : type
         Its class.
     family : str
-        What kind of method it is: "baseline", "score" (one feature at a time), "subset" (features
-        that together rebuild the table), "spectral", "discriminant" (clusters, and a projection
-        that tells them apart), "mixture", "margin" or "factorization".
+        What kind of method it is: "automatic" (it decides everything by itself), "baseline",
+        "score" (one feature at a time), "subset" (features that together rebuild the table),
+        "spectral", "discriminant" (clusters, and a projection that tells them apart), "mixture",
+        "margin" or "factorization".
     prefers : str
         The columns it keeps, in a few words.
     cost : str
@@ -119,7 +120,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 Auto,
                 family="automatic",
                 prefers="as few columns as show the groups of the samples, with nothing to tune",
-                cost="a small multiple of MRSF",
+                cost="O(n²d) for the neighbours, on three views and at most two scales",
                 scaling="none",  # it finds the scale
                 compares_rows=True,
                 expected_failed_checks={

@@ -38,3 +38,15 @@ def clusters_in_noise(n_samples, n_features, seed=0):
     X = rng.standard_normal((n_samples, n_features)) * rng.uniform(0.5, 2, n_features)
     X[:, :5] += 4 * rng.standard_normal((3, 5))[rng.integers(3, size=n_samples)]
     return X
+
+
+def planted_groups(n_samples=90, n_noise=20, seed=0):
+    """Three groups of equal size, each told apart by two columns of the first six, and noise.
+
+    Returns the table and the groups.
+    """
+    rng = np.random.default_rng(seed)
+    groups = np.arange(n_samples) % 3
+    X = rng.standard_normal((n_samples, 6 + n_noise))
+    X[:, :6] += 6 * np.eye(3)[groups].repeat(2, axis=1)
+    return X, groups

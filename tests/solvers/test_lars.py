@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from references.spectral import mcfs_coefficients
 
-from tamis.solvers.active_features import GramColumns
+from tamis.solvers.active_features import ActiveBySamples, GramColumns
 from tamis.solvers.l21 import alpha_max, l21_regression
 from tamis.solvers.lars import least_angle_regression, scores_along_paths
 from tamis.solvers.table_operator import TableOperator
@@ -269,3 +269,36 @@ def test_several_gram_columns_are_one_product():
     np.testing.assert_allclose(gram.diagonal, expected.diagonal(), atol=1e-10)
     assert 4 in gram
     assert 1 not in gram
+
+
+# --- as many features as samples --------------------------------------------------------------
+
+
+def wide_problem():
+    """A table, its correlations with two targets and, of as many features as samples, a basis."""
+    rng = np.random.default_rng(0)
+    X = TableOperator(rng.standard_normal((5, 12)))
+    return X, X.transposed_times(rng.standard_normal((5, 2)))
+
+
+def test_no_feature_is_news_once_as_many_are_active_as_samples():
+    """Rounding leaves something of the others, which without a tolerance would count as news."""
+    X, correlation = wide_problem()
+    active = ActiveBySamples(X, correlation, 12, news=0.0)
+    active.add(np.arange(4))
+    assert not active.is_explained[4:].any()
+    active.add(np.arange(4, 12))
+    assert (active._left > 0).any(), "rounding left nothing: the test tests nothing"
+    assert active.is_explained.all()
+    assert np.flatnonzero(active.coef().any(axis=1)).tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("n_given", [0, 3, 5, 12])
+def test_more_steps_than_samples_end_at_as_many_features_as_samples(n_given):
+    """Also from coefficients that are no optimum and have more rows than the table has samples."""
+    X, correlation = wide_problem()
+    start = np.zeros_like(correlation)
+    start[:n_given] = np.random.default_rng(1).standard_normal((n_given, 2))
+    path = least_angle_regression(X, correlation, 12, start=start, news=0.0)
+    assert np.isfinite(path.solution).all()
+    assert len(path.entered) <= max(0, 5 - n_given)

@@ -14,6 +14,8 @@ from tamis.auto._shape import Shape
 N_COUNTS = 16
 # What the chosen number must show of what the best shows, chance taken away.
 ENOUGH = 0.98
+# Gains below this are rounding: no number shows more than chance.
+LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True)
@@ -28,18 +30,22 @@ class CountCurve:
         NMI of the groups with K-means clusters on that many columns.
     chance : ndarray of shape (n_counts,)
         The same with each of the columns shuffled.
-    chosen : int
-        The number that was chosen.
+    chosen : int or None
+        The number that was chosen; None where no number shows more than chance, as with one group.
     """
 
     counts: IntArray
     agreement: FloatArray
     chance: FloatArray
-    chosen: int
+    chosen: int | None
 
 
 def count_curve(
-    X: Matrix, best_first: IntArray, shape: Shape, random_state: np.random.RandomState
+    X: Matrix,
+    best_first: IntArray,
+    shape: Shape,
+    order: IntArray,
+    random_state: np.random.RandomState,
 ) -> CountCurve:
     """Try numbers of columns, and choose the smallest that is as good as the best but for 2 %.
 
@@ -53,6 +59,8 @@ def count_curve(
         The columns that may be kept, the best first.
     shape : Shape
         The groups.
+    order : ndarray of shape (n_samples,)
+        The samples in an order that their values decide, in which they are shuffled.
     random_state : RandomState instance
         For the shuffled copies.
 
@@ -62,14 +70,17 @@ def count_curve(
     """
     counts = numbers_to_try(len(best_first))
     largest = standardised_columns(X, best_first)
-    shuffled = np.random.default_rng(random_state.randint(2**31)).permuted(largest, axis=0)
+    shuffled = np.empty_like(largest)
+    shuffler = np.random.default_rng(random_state.randint(2**31))
+    shuffled[order] = shuffler.permuted(largest[order], axis=0)
     agreement, chance = (
         np.array([evidence(table[:, :count], shape).agreement for count in counts])
         for table in (largest, shuffled)
     )
     gain = (agreement - chance) / np.maximum(1 - chance, 1e-12)
     enough = gain >= ENOUGH * gain.max()
-    return CountCurve(counts, agreement, chance, int(counts[enough.argmax()]))
+    chosen = int(counts[enough.argmax()]) if gain.max() > LEAST_GAIN else None
+    return CountCurve(counts, agreement, chance, chosen)
 
 
 def numbers_to_try(most: int) -> IntArray:

@@ -15,6 +15,7 @@ from tamis.utils.columns import centred_unit_columns
 
 # Refits on random halves of the samples.
 N_REFITS = 6
+LEAST_SAMPLES = 4
 # Kept columns whose products with all others are held at once.
 BLOCK = 32
 # Columns with this correlation are copies; with less than the next, one does not stand for another.
@@ -47,9 +48,11 @@ class Reasons:
     shift : ndarray of shape (n_features,)
         How far, in deviations of the column.
     group_chance : ndarray of shape (n_features,)
-        How often chance would put as much of the variance between the groups (an F test).
+        How often chance would put as much of the variance between the groups (an F test); NaN for
+        one group, and for as many as samples.
     kept_by_refits : ndarray of shape (n_features,)
-        The share of refits on halves of the samples that keep the column.
+        The share of refits on halves of the samples that keep the column; NaN where there are too
+        few samples to halve.
     """
 
     kept: IntArray
@@ -85,22 +88,26 @@ def refit_shares(
     chosen: Regression,
     n_selected: int,
     kept: BoolArray,
+    order: IntArray,
     random: np.random.RandomState,
 ) -> FloatArray:
-    """How often each column is among the best when only half of the samples are looked at."""
+    """How often each column is among the best when only half of the samples are looked at.
+
+    The halves are drawn from `order`, in which the samples stand by their values.
+    """
     n_samples, n_features = Z.shape
+    if n_samples < LEAST_SAMPLES:
+        return np.full(n_features, np.nan)
     shares = np.zeros(n_features)
-    if n_samples < 4:
-        return shares
     for _ in range(N_REFITS):
-        half = np.sort(random.permutation(n_samples)[: n_samples // 2])
+        half = np.sort(order[random.permutation(n_samples)[: n_samples // 2]])
         targets = centred_unit_columns(Y[half])
         targets = targets[:, targets.any(axis=0)]
         refit = regress(
             TableOperator.centred(Z[half]), targets, n_selected, chosen.scale, chosen.target, kept
         )
-        shares[refit.best(n_selected)] += 1 / N_REFITS
-    return shares.round(12)
+        shares[refit.best(n_selected)] += 1
+    return shares / N_REFITS
 
 
 def _nearest_kept(
@@ -145,70 +152,111 @@ def _groups(
     group = np.abs(shifts / standard_errors).argmax(axis=1)
     between, within = n_groups - 1, n_samples - n_groups
     if between < 1 or within < 1:
-        chance = np.ones(len(lengths))
+        chance = np.full(len(lengths), np.nan)
     else:
         ratio = (share / between) / np.maximum((1 - share) / within, 1e-300)
         chance = f_distribution.sf(ratio, between, within)
     return share, group, shifts[np.arange(len(group)), group], chance
 
 
-def describe(
-    reasons: Reasons, names: Sequence[str], constant: BoolArray
-) -> list[dict[str, object]]:
+@dataclass(frozen=True)
+class Columns:
+    """The columns of the whole table.
+
+    Attributes
+    ----------
+    names : sequence of str
+    rank : ndarray of shape (n_features,)
+        1 is the best.
+    support : ndarray of bool
+        Which are selected.
+    looked_at : ndarray of bool
+        Those that vary and were not to be dropped: the ones that :class:`Reasons` knows.
+    keep, drop : ndarray of bool
+        Which were listed, to be selected in any case or not to be looked at.
+    """
+
+    names: Sequence[str]
+    rank: IntArray
+    support: BoolArray
+    looked_at: BoolArray
+    keep: BoolArray
+    drop: BoolArray
+
+
+def describe(reasons: Reasons | None, table: Columns) -> list[dict[str, object]]:
     """One row per column of the whole table: whether it is kept, and why, in words and numbers.
 
     Parameters
     ----------
-    reasons : Reasons
-        Of the columns that vary.
-    names : sequence of str
-        Of all columns.
-    constant : ndarray of bool
-        The columns that do not vary, or were not to be looked at, which `reasons` does not know.
+    reasons : Reasons or None
+        Of the columns that were looked at; None if there are none.
+    table : Columns
     """
-    columns = np.flatnonzero(~constant).tolist()
-    name_of = [names[column] for column in columns]
-    place = {int(column): rank for rank, column in enumerate(reasons.kept, start=1)}
+    looked_at: list[int] = np.flatnonzero(table.looked_at).tolist()
+    known = _known(reasons, [table.names[column] for column in looked_at])
+    place = {column: j for j, column in enumerate(looked_at)}
+    rows: list[dict[str, object]] = []
+    for column, name in enumerate(table.names):
+        kept = bool(table.support[column])
+        asked_for = bool(table.keep[column])
+        if column in place:
+            row = known[place[column]]
+        else:
+            row = _unknown(bool(table.drop[column]), filler=kept and not asked_for)
+        if asked_for:
+            row |= {"kind": "kept", "reason": f"listed in keep; {row['reason']}"}
+        rank = int(table.rank[column]) if kept else None
+        rows.append({"column": name, "kept": kept, "rank": rank} | row)
+    return rows
+
+
+def _unknown(dropped: bool, *, filler: bool) -> dict[str, object]:
+    """The row of a column that was not looked at; a filler is kept for the number alone."""
+    kind, reason = ("dropped", "listed in drop") if dropped else ("constant", "does not vary")
+    if filler:
+        kind = "kept"
+        reason += ", but fewer columns vary than are to be selected"
+    return {
+        "kind": kind,
+        "reason": reason,
+        "kept_by_refits": None,
+        "explained": None,
+        "nearest": None,
+        "correlation": None,
+        "group": None,
+        "group_share": None,
+        "stands_for": 0,
+    }
+
+
+def _known(reasons: Reasons | None, names: list[str]) -> list[dict[str, object]]:
+    """The rows of the columns that were looked at."""
+    if reasons is None:
+        return []
+    kept = set(reasons.kept.tolist())
     stands_for = _represented(reasons)
-    rows: list[dict[str, object]] = [
-        {
-            "column": name,
-            "kept": False,
-            "rank": None,
-            "kind": "constant",
-            "reason": "does not vary",
-            "kept_by_refits": 0.0,
-            "explained": None,
-            "nearest": None,
-            "correlation": None,
-            "group": None,
-            "group_share": None,
-            "stands_for": 0,
-        }
-        for name in names
-    ]
-    for j, column in enumerate(columns):
-        kept = j in place
+    rows: list[dict[str, object]] = []
+    for j in range(len(names)):
+        represented = [names[i] for i in stands_for.get(j, [])]
         nearest = int(reasons.nearest[j])
-        kind, reason = (
-            ("kept", _why_kept(reasons, j, [name_of[i] for i in stands_for.get(j, [])]))
-            if kept
-            else _why_not(reasons, j, name_of)
+        if j in kept:
+            kind, why = "kept", _why_kept(reasons, j, represented)
+        else:
+            kind, why = _why_not(reasons, j, names)
+        rows.append(
+            {
+                "kind": kind,
+                "reason": why,
+                "kept_by_refits": float(reasons.kept_by_refits[j]),
+                "explained": float(reasons.explained[j]),
+                "nearest": names[nearest] if nearest >= 0 else None,
+                "correlation": float(reasons.correlation[j]) if nearest >= 0 else None,
+                "group": int(reasons.group[j]),
+                "group_share": float(reasons.group_share[j]),
+                "stands_for": len(represented),
+            }
         )
-        rows[column] = {
-            "column": names[column],
-            "kept": kept,
-            "rank": place.get(j),
-            "kind": kind,
-            "reason": reason,
-            "kept_by_refits": float(reasons.kept_by_refits[j]),
-            "explained": float(reasons.explained[j]),
-            "nearest": name_of[nearest] if nearest >= 0 else None,
-            "correlation": float(reasons.correlation[j]) if nearest >= 0 else None,
-            "group": int(reasons.group[j]),
-            "group_share": float(reasons.group_share[j]),
-            "stands_for": len(stands_for.get(j, [])),
-        }
     return rows
 
 
@@ -253,6 +301,8 @@ def _why_not(reasons: Reasons, j: int, names: list[str]) -> tuple[str, str]:
         return "rebuilt", f"rebuilt from the kept columns (R² {explained:.2f}){source}"
     if reasons.group_chance[j] >= LEVEL:
         return "no structure", "follows no structure"
+    if np.isnan(reasons.group_chance[j]):
+        return "adds little", "adds little to the kept columns"
     return "adds little", (
         f"adds little: {reasons.group_share[j]:.0%} of its variance is between groups that the "
         "kept columns tell apart"

@@ -96,7 +96,12 @@ def search(
         evidence(standardised_columns(X, np.sort(ranking.best(n_compared))), shape)
         for ranking in rankings
     ]
-    chosen = max(range(len(found)), key=lambda i: (found[i].agreement, found[i].modularity, -i))
+    # With one group, all agree; a ranking that tells no two columns apart comes last.
+    tells = [bool(np.ptp(ranking.scores)) for ranking in rankings]
+    chosen = max(
+        range(len(found)),
+        key=lambda i: (tells[i], found[i].agreement, found[i].modularity, -i),
+    )
     return Found(rankings, found, chosen, n_compared, shape, shapes)
 
 

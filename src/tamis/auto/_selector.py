@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.auto._candidates import targets_of
-from tamis.auto._count import count_curve
-from tamis.auto._reasons import Reasons, describe, reasons_for, refit_shares
+from tamis.auto._count import CountCurve, count_curve
+from tamis.auto._reasons import Columns, Reasons, describe, reasons_for, refit_shares
 from tamis.auto._scales import Scale, scaled_table, scales_to_try
 from tamis.auto._search import Found, full_ranking, search
 from tamis.auto._structure import Structure, structure_of
@@ -109,12 +109,14 @@ class Auto(Selector):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.datasets import load_breast_cancer
     >>> from tamis import Auto
-    >>> X = load_wine(as_frame=True).data
+    >>> X = load_breast_cancer(as_frame=True).data
     >>> auto = Auto().fit(X)
-    >>> auto.n_clusters_, auto.scaling_, auto.structure_["found"]
-    (3, 'standard', True)
+    >>> auto.n_features_, auto.scaling_, auto.structure_["found"]
+    (10, 'standard', True)
+    >>> auto.reasons().set_index("column")["reason"]["mean area"]
+    'rebuilt from the kept columns (R² 0.98), mostly mean radius (r = 0.99)'
     """
 
     _learned: ClassVar[dict[str, Any]] = {
@@ -142,6 +144,7 @@ class Auto(Selector):
     }
 
     n_features_: int
+    _reasons: Reasons | None
 
     def __init__(
         self,
@@ -172,7 +175,7 @@ class Auto(Selector):
         found = search(X, scales, self.n_clusters, self._kept, order)
         scores = full_ranking(X, found, self._kept)
         best_first = np.argsort(-scores, kind="stable")
-        curve = count_curve(X, best_first[:MOST_TRIED], found.shape, random)
+        curve = count_curve(X, best_first[:MOST_TRIED], found.shape, order, random)
 
         self.structure_ = asdict(structure) | {"found": structure.found}
         self.scaling_, self.labels_ = found.rankings[found.chosen].scale, found.shape.labels
@@ -183,13 +186,27 @@ class Auto(Selector):
             "agreement": curve.agreement,
             "chance": curve.chance,
         }
-        self.n_features_ = X.shape[1]
-        if structure.found:
-            self.n_features_ = max(curve.chosen, int(np.count_nonzero(self._kept)))
-        self._warn_of_doubts(structure)
-        n_selected = min(self._n_selected(), X.shape[1])
-        self._reasons = self._reasons_for(X, found, best_first[:n_selected], random)
+        # Columns to keep that do not vary are not in X.
+        n_constant = int(np.count_nonzero(self._listed("keep") & self._set_aside))
+        self.n_features_ = X.shape[1] + n_constant
+        if structure.found and curve.chosen is not None:
+            n_varying = max(curve.chosen, int(np.count_nonzero(self._kept)))
+            self.n_features_ = n_varying + n_constant
+        self._warn_of_doubts(structure, curve, X.shape[1])
+        self._n_explained = self._n_selected()
+        n_varying = min(self._n_explained - n_constant, X.shape[1])
+        self._reasons = self._reasons_for(X, found, best_first[:n_varying], order, random)
         return scores
+
+    def _fit_constants(self, n_samples: int) -> None:
+        super()._fit_constants(n_samples)
+        self.n_features_ = int(np.count_nonzero(self._listed("keep")))
+        self._reasons, self._n_explained = None, self._n_selected()
+        kept = "none is kept but those to keep" if self.n_features_ else "none is kept"
+        self._warn(
+            "finds no structure: no column varies, so that "
+            + (f"{kept}." if self._finds_number() else "the first columns are kept.")
+        )
 
     def _scales(self, X: Matrix) -> tuple[tuple[Scale, ...], str]:
         """The scales to try, and why."""
@@ -198,21 +215,42 @@ class Auto(Selector):
         return (self.scaling,), "it was asked for"  # type: ignore[return-value]
 
     def _reasons_for(
-        self, X: Matrix, found: Found, selected: IntArray, random: np.random.RandomState
+        self,
+        X: Matrix,
+        found: Found,
+        selected: IntArray,
+        order: IntArray,
+        random: np.random.RandomState,
     ) -> Reasons:
         chosen = found.rankings[found.chosen]
         Z = scaled_table(X, chosen.scale)
         Y = targets_of(found.shapes[chosen.scale], chosen.target)
-        shares = refit_shares(Z, Y, chosen, len(selected), self._kept, random)
+        shares = refit_shares(Z, Y, chosen, len(selected), self._kept, order, random)
         return reasons_for(Z, selected, found.shape.labels, shares)
 
-    def _warn_of_doubts(self, structure: Structure) -> None:
+    def _warn_of_doubts(self, structure: Structure, curve: CountCurve, n_varying: int) -> None:
+        """Say what there is no ground for: structure, a number, or columns that do not vary."""
         if not structure.found:
-            number = "all columns that vary are kept" if self._finds_number() else "the order is"
-            doubt = "" if self._finds_number() else " little more than chance"
+            what = (
+                "only one column varies"
+                if n_varying == 1
+                else "the columns know no more of each other than if each were shuffled by itself "
+                f"(p = {structure.p_value:.2g})"
+            )
+            so = "all columns that vary are kept"
+            if not self._finds_number():
+                so = "the order is little more than chance"
+            self._warn(f"finds no structure: {what}, so that {so}.")
+        elif curve.chosen is None and self._finds_number():
             self._warn(
-                "finds no structure: the columns know no more of each other than if each were "
-                f"shuffled by itself (p = {structure.p_value:.2g}), so that {number}{doubt}."
+                f"finds no number of columns: with n_clusters={self.n_clusters_}, none shows more "
+                "of the groups than chance does, so that all columns that vary are kept."
+            )
+        n_idle = self._n_selected() - n_varying
+        if n_idle > np.count_nonzero(self._listed("keep") & self._set_aside):
+            self._warn(
+                f"keeps {n_idle} columns that do not vary: n_features_to_select="
+                f"{self.n_features_to_select}, but only {n_varying} columns vary."
             )
 
     def _finds_number(self) -> bool:
@@ -221,18 +259,22 @@ class Auto(Selector):
     def _n_wanted(self) -> int:
         if not self._finds_number():
             return super()._n_wanted()
+        n_kept = int(np.count_nonzero(self._listed("keep")))
         n_left = int(np.count_nonzero(~self._listed("drop")))
-        return min(n_left, getattr(self, "n_features_", n_left))
+        # Before the fit, and between two of them, any number that the lists allow will do.
+        return min(n_left, max(n_kept, getattr(self, "n_features_", n_left)))
 
     def reasons(self) -> Any:
         """Why each column is kept or not: a data frame with one row per column.
 
-        The columns are "column", "kept", "rank", "kind" ("kept", or why not: "constant", "copy",
-        "rebuilt", "no structure", "adds little"), "reason" in words, "kept_by_refits" (the share of
-        six refits on halves of the samples that keep it), "explained" (R² on the kept columns),
-        "nearest" (the kept column it correlates with most) with its "correlation", "group" (the
-        one that it tells apart best), "group_share" (of its variance, between the groups) and
-        "stands_for" (how many columns that are not kept correlate with it most).
+        The columns are "column", "kept", "rank" (of the kept ones), "kind" ("kept", or why not:
+        "constant", "dropped", "copy", "rebuilt", "no structure", "adds little"), "reason" in words,
+        "kept_by_refits" (the share of six refits on halves of the samples that keep it; NaN with
+        fewer than four samples), "explained" (R² on the kept columns), "nearest" (the kept column
+        it correlates with most) with its "correlation", "group" (the one that it tells apart
+        best), "group_share" (of its variance, between the groups) and "stands_for" (how many
+        columns that are not kept correlate with it most). Columns that do not vary, or were
+        dropped, have no numbers.
 
         Returns
         -------
@@ -244,23 +286,20 @@ class Auto(Selector):
     def _reason_rows(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """The rows of :meth:`reasons`, the columns under the given names."""
         check_is_fitted(self, "ranking_")
-        if not hasattr(self, "_reasons"):
-            return []
-        n_varying = int(np.count_nonzero(~self._set_aside))
-        if min(self._n_selected(), n_varying) != len(self._reasons.kept):
+        if self._n_selected() != self._n_explained:
             raise ValueError(
-                f"Auto was fitted for {len(self._reasons.kept)} features, and its reasons are of "
-                f"those; n_features_to_select now asks for {self._n_selected()}: call fit again."
+                f"Auto was fitted for {self._n_explained} features, and its reasons are of those; "
+                f"n_features_to_select now asks for {self._n_selected()}: call fit again."
             )
-        rows = describe(self._reasons, names, self._set_aside)
-        for column in np.flatnonzero(self.get_support() & self._set_aside):
-            rows[column] |= {
-                "kept": True,
-                "rank": int(self.ranking_[column]),
-                "kind": "kept",
-                "reason": "does not vary, but was asked for",
-            }
-        return rows
+        table = Columns(
+            names,
+            self.ranking_,
+            self.get_support(),
+            ~self._set_aside,
+            self._listed("keep"),
+            self._listed("drop"),
+        )
+        return describe(self._reasons, table)
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -71,6 +71,9 @@ def structure_of(
         return Structure(0.0, 1.0)
     seen = _statistics(ranks)
     shuffler = np.random.default_rng(random.randint(2**31))
+    # Sorted, so that neither the order of the rows nor that of the columns decides what is drawn.
+    ranks = np.sort(ranks, axis=0)
+    ranks = ranks[:, np.lexsort(ranks)]
     copies = np.array([_statistics(shuffler.permuted(ranks, axis=0)) for _ in range(N_COPIES)])
     deviation = copies.std(axis=0, ddof=1) * np.sqrt(1 + 1 / N_COPIES)
     excess = seen - copies.mean(axis=0)

@@ -71,6 +71,8 @@ def modularity(affinity: SparseMatrix, labels: IntArray) -> float:
 
 
 def _louvain(graph: sp.csr_matrix, resolution: float) -> IntArray:
+    if graph.nnz == 0:  # without edges every sample is by itself
+        return np.arange(graph.shape[0])
     model = Louvain(
         resolution=resolution,
         tol_optimization=GAIN,
@@ -100,7 +102,7 @@ def _of_number(graph: sp.csr_matrix, n_clusters: int) -> IntArray:
 def _joined(graph: sp.csr_matrix, labels: IntArray, n_clusters: int) -> IntArray:
     """Groups joined in pairs, those first whose union costs the least modularity."""
     edges, degree = _between_groups(graph, labels)
-    total = degree.sum()
+    total = degree.sum() or 1.0
     place = np.arange(len(degree))
     while len(degree) > n_clusters:
         gain = edges / total - np.outer(degree, degree) / total**2

@@ -95,7 +95,7 @@ class ActiveFeatures(ABC):
     def add(self, features: IntArray) -> None:
         """Add features, but for those that depend on the active ones."""
         for j in features:
-            if self._left[j] <= self._news * self.lengths[j]:
+            if self.is_explained[j]:
                 continue
             pivot = float(np.sqrt(self._left[j]))
             column = self._enter(int(j), pivot)

@@ -1,0 +1,164 @@
+"""Rankings of the columns: what they rebuild, what speaks for each, which is taken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from references.tables import planted_groups
+from sklearn.metrics import normalized_mutual_info_score
+
+from tamis.auto._candidates import evidence, regress, standardised_columns, targets_of
+from tamis.auto._scales import scaled_table
+from tamis.auto._search import TARGETS, full_ranking, number_compared, search
+from tamis.auto._shape import Shape, shape_of
+from tamis.clustering import kmeans, modularity
+from tamis.graphs import spectral_embedding
+from tamis.solvers.l21 import alpha_max
+from tamis.solvers.table_operator import TableOperator
+from tamis.utils.ties import content_ranks
+
+SCALES = ("standard", "pareto")
+
+
+def planted():
+    X, _ = planted_groups()
+    Z = scaled_table(X, "standard")
+    return X, Z, shape_of(Z, None, np.argsort(content_ranks(X)))
+
+
+def found(X, scales=SCALES, kept=()):
+    mask = np.isin(np.arange(X.shape[1]), kept)
+    return search(X, scales, None, mask, np.argsort(content_ranks(X))), mask
+
+
+# --- targets ----------------------------------------------------------------------------------
+
+
+def test_targets_are_centred_indicators_and_smooth_eigenvectors():
+    _, _, shape = planted()
+    groups, both = (targets_of(shape, target) for target in TARGETS)
+    for Y in (groups, both):
+        np.testing.assert_allclose(Y.sum(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(Y, axis=0), 1)
+    indicators = np.eye(3)[shape.labels]
+    expected = indicators - indicators.mean(axis=0)
+    np.testing.assert_allclose(groups, expected / np.linalg.norm(expected, axis=0))
+    assert both.shape[1] == 3 + 2
+    vectors = spectral_embedding(shape.graph, 2)[1]
+    vectors -= vectors.mean(axis=0)
+    expected = vectors / np.linalg.norm(vectors, axis=0)
+    np.testing.assert_allclose(both[:, 3:], expected, atol=1e-10)
+
+
+def test_one_group_gives_no_indicator_but_an_eigenvector():
+    _, _, shape = planted()
+    one = Shape(shape.graph, np.zeros_like(shape.labels))
+    assert [targets_of(one, target).shape[1] for target in TARGETS] == [0, 1]
+
+
+# --- regression -------------------------------------------------------------------------------
+
+
+def test_the_coefficients_are_optimal_for_four_tenths_of_the_largest_penalty():
+    _, Z, shape = planted()
+    X, Y = TableOperator.centred(Z), targets_of(shape, "groups")
+    ranked = regress(X, Y, 6, "standard", "groups")
+    penalty = 0.4 * alpha_max(X, Y)
+    gradient = 2 * Z.T @ (Y - Z @ ranked.coef)
+    norms = np.linalg.norm(gradient, axis=1)
+    active = ranked.coef.any(axis=1)
+    np.testing.assert_allclose(norms[active], penalty, rtol=1e-2)
+    assert (norms[~active] <= 1.01 * penalty).all()
+    np.testing.assert_allclose(ranked.correlation, Z.T @ Y, atol=1e-10)
+    assert set(ranked.best(6)) == set(range(6))
+
+
+def test_what_kept_columns_rebuild_is_no_target():
+    """With a group's own column kept, those of the other groups come next."""
+    _, Z, shape = planted()
+    X, Y = TableOperator.centred(Z), targets_of(shape, "groups")
+    kept = np.isin(np.arange(Z.shape[1]), [20, 0])
+    ranked = regress(X, Y, 6, "standard", "groups", kept)
+    assert set(ranked.best(2)) == {0, 20}
+    assert set(ranked.best(4)[2:]) <= {2, 3, 4, 5}
+    basis = np.linalg.qr(Z[:, [0, 20]])[0]
+    left = Y - basis @ (basis.T @ Y)
+    np.testing.assert_allclose(ranked.correlation, Z.T @ left, atol=1e-8)
+
+
+def test_targets_that_are_explained_leave_nothing_to_rank():
+    _, Z, shape = planted()
+    Y = targets_of(shape, "groups")
+    table = np.hstack([Y[:, :2], Z])
+    kept = np.arange(table.shape[1]) < 2
+    ranked = regress(TableOperator.centred(table), Y, 5, "standard", "groups", kept)
+    np.testing.assert_array_equal(ranked.scores, kept.astype(float))
+
+
+# --- evidence ---------------------------------------------------------------------------------
+
+
+def test_evidence_is_agreement_of_kmeans_with_the_groups():
+    X, _, shape = planted()
+    columns = standardised_columns(X, np.array([0, 2, 7]))
+    clusters = kmeans(columns, 3, start=shape.labels).labels
+    speaks = evidence(columns, shape)
+    expected = normalized_mutual_info_score(shape.labels, clusters)
+    np.testing.assert_allclose(speaks.agreement, expected)
+    np.testing.assert_allclose(speaks.modularity, modularity(shape.graph, clusters))
+
+
+def test_informative_columns_have_more_evidence_than_noise():
+    X, _, shape = planted()
+    good, noise = (
+        evidence(standardised_columns(X, np.arange(start, start + 6)), shape) for start in (0, 10)
+    )
+    assert good.agreement > 0.95
+    assert noise.agreement < 0.6
+    assert good.modularity > noise.modularity
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_columns_are_standardised(form):
+    X = np.where(np.random.default_rng(0).random((30, 5)) > 0.5, 3.0, 0.0) * np.arange(1, 6)
+    expected = (X - X.mean(axis=0)) / X.std(axis=0)
+    np.testing.assert_allclose(standardised_columns(form(X), np.array([3, 1])), expected[:, [3, 1]])
+
+
+# --- search -----------------------------------------------------------------------------------
+
+
+def test_every_scale_and_target_is_tried_and_the_strongest_evidence_wins():
+    X, _ = planted_groups()
+    result, _ = found(X)
+    tried = [(ranking.scale, ranking.target) for ranking in result.rankings]
+    assert tried == [(scale, target) for scale in SCALES for target in TARGETS]
+    best = max((e.agreement, e.modularity) for e in result.evidence)
+    chosen = result.evidence[result.chosen]
+    assert (chosen.agreement, chosen.modularity) == best
+    assert set(result.shapes) == set(SCALES)
+
+
+def test_a_ranking_that_tells_no_columns_apart_is_not_taken():
+    X, _ = planted_groups()
+    mask = np.zeros(X.shape[1], dtype=bool)
+    result = search(X, ("standard",), 1, mask, np.argsort(content_ranks(X)))
+    assert not result.rankings[0].scores.any()
+    assert result.rankings[result.chosen].target == "groups and eigenvectors"
+
+
+@pytest.mark.parametrize(
+    ("n_features", "expected"), [(1, 1), (2, 2), (5, 3), (64, 6), (500, 50), (5000, 100)]
+)
+def test_a_tenth_is_compared(n_features, expected):
+    assert number_compared(n_features) == expected
+
+
+def test_the_full_ranking_goes_on_where_the_compared_one_ends():
+    X, _ = planted_groups()
+    result, kept = found(X)
+    scores = full_ranking(X, result, kept)
+    first = result.rankings[result.chosen].best(result.n_compared)
+    np.testing.assert_array_equal(np.argsort(-scores, kind="stable")[: len(first)], first)
+    assert len(np.unique(scores)) == X.shape[1]
