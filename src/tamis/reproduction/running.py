@@ -30,6 +30,7 @@ _MODULES: Mapping[str, str] = MappingProxyType(
         "track": "tamis.reproduction.papers.track",
         "m3fs": "tamis.reproduction.papers.m3fs",
         "leaderboard": "tamis.reproduction.leaderboard",
+        "auto": "tamis.reproduction.auto",
     }
 )
 
