@@ -101,7 +101,7 @@ def tables(results: Results) -> list[PlainTable]:
             record_table(results, shown, chosen, title)
             for title, half in (
                 ("Half A, on which the rules were chosen", "A"),
-                ("Half B, on which they were confirmed", "B"),
+                ("Half B, on which they were tried then", "B"),
             )
             if (chosen := [name for name in sets if in_halves.get(name) == half])
         ),
@@ -133,8 +133,8 @@ EXPERIMENT = Experiment(
         "The rules of Auto were chosen with labels, so that figures on the sets that they were "
         "chosen on are flattered. The sets are therefore parted in two: in the order of the "
         "SHA-256 of their names those at even places (the first place is 0) are half A, on which "
-        "the rules were chosen, and those at odd places half B, on which they were confirmed. Sets "
-        f"that were not at hand then ({', '.join(NEVER_SEEN)}) belong to neither half. Some sets "
+        "the rules were chosen, and those at odd places half B, on which they were tried then. "
+        f"Sets that were not available ({', '.join(NEVER_SEEN)}) belong to neither half. Some sets "
         "are kin (isolet and isolet5, orl and orl_644), so that the tests, which take sets to be "
         "independent, are a little too sure of themselves. Real sets whose columns are permuted "
         "keep every column's values and lose all that columns have in common."

@@ -21,8 +21,14 @@ from tamis.inspection import selected_columns
 from tamis.reproduction.leaderboard_rows import ACCURACY, INFORMATION
 
 __all__ = [
+    "FEWEST_COLUMNS",
+    "FEWEST_ROWS",
+    "LARGEST_NUMBER",
+    "MOST_COLUMNS",
+    "MOST_ROWS",
     "NOISE",
     "NUMBER_LABEL",
+    "N_NUMBERS",
     "PERMUTED",
     "noise_tasks",
     "number_tasks",

@@ -8,14 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from tamis._typing import FloatArray
+from tamis import datasets
+from tamis._typing import BoolArray, FloatArray
 from tamis.evaluation.candidates import ALL_FEATURES_LABEL, RANDOM_LABEL
 from tamis.evaluation.results import Estimate, Record, Results
 from tamis.evaluation.statistics import signed_rank_p_value
 from tamis.evaluation.ties import TOLERANCE
-from tamis.reproduction.auto_runs import NOISE, NUMBER_LABEL, PERMUTED
-from tamis.reproduction.leaderboard_rows import ACCURACY, INFORMATION
+from tamis.reproduction.auto_runs import (
+    FEWEST_COLUMNS,
+    FEWEST_ROWS,
+    LARGEST_NUMBER,
+    MOST_COLUMNS,
+    MOST_ROWS,
+    N_NUMBERS,
+    NOISE,
+    NUMBER_LABEL,
+    PERMUTED,
+)
+from tamis.reproduction.leaderboard_rows import ACCURACY, INFORMATION, figures_by_set
 from tamis.reproduction.plain_table import PlainTable
+from tamis.reproduction.rendering import percent
 
 __all__ = [
     "by_name_hash",
@@ -54,8 +66,10 @@ def record_table(
 
     Sets on which a run of any of the labels failed are left out of all of it.
     """
-    figures = {measure: _means(results, labels, sets, measure) for measure in _NAMES}
-    complete = ~np.isnan(figures[ACCURACY]).any(axis=1)
+    figures = {
+        measure: figures_by_set(results, measure, sets=sets, labels=labels) for measure in _NAMES
+    }
+    complete: BoolArray = np.asarray((~np.isnan(figures[ACCURACY])).all(axis=1))
     figures = {measure: table[complete] for measure, table in figures.items()}
     data = [_record(figures, labels, label) for label in labels]
     heads = [
@@ -66,7 +80,7 @@ def record_table(
     rows = [
         (
             row["label"],
-            *(_percent(row[f"mean_{name}"]) for name in _NAMES.values()),
+            *(percent(row[f"mean_{name}"]) for name in _NAMES.values()),
             *(
                 _record_words(row[f"{name}_against"].get(other))
                 for name in _NAMES.values()
@@ -85,15 +99,6 @@ def record_table(
         note=note.strip(),
         data=data,
     )
-
-
-def _means(
-    results: Results, labels: Sequence[str], sets: Sequence[str], measure: str
-) -> FloatArray:
-    """Means by set and label, NaN where a run failed."""
-    found = [[results.estimate(name, label, measure) for label in labels] for name in sets]
-    means = [[np.nan if one is None else one.mean for one in row] for row in found]
-    return np.array(means, dtype=np.float64).reshape(len(sets), len(labels))
 
 
 def _record(figures: dict[str, FloatArray], labels: Sequence[str], label: str) -> dict[str, Any]:
@@ -128,13 +133,13 @@ def figures_table(
     results: Results, labels: Sequence[str], sets: Sequence[str], measure: str
 ) -> PlainTable:
     """A measure set by set."""
-    means = _means(results, labels, sets, measure)
+    means = figures_by_set(results, measure, sets=sets, labels=labels)
     counts = [_selected(results, labels, name) for name in sets]
     return PlainTable(
         f"{_NAMES[measure]} set by set, %",
         ("Set", "features", *labels),
         [
-            (name, str(count), *(_percent(None if np.isnan(m) else m) for m in row))
+            (name, str(count), *(percent(None if np.isnan(m) else m) for m in row))
             for name, count, row in zip(sets, counts, means, strict=True)
         ],
         data=[
@@ -173,42 +178,29 @@ def number_table(results: Results, sets: Sequence[str], groups: dict[str, str]) 
         The half that each set belongs to; sets of neither are missing.
     """
     data = [found for name in sets if (found := _number_row(results, name, groups))]
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             row["set"],
             row["half"],
             row["scaling"],
             f"{row['n_clusters']} ({row['n_classes']})",
             str(row["n_features"]),
-            _percent(row["accuracy"]),
+            percent(row["accuracy"]),
             str(row["best_n_features"]),
-            _percent(row["best_accuracy"]),
-            _percent(row["loss"]),
-            _percent(row["all_features"]),
+            percent(row["best_accuracy"]),
+            percent(row["loss"]),
+            percent(row["all_features"]),
         )
         for row in data
     ]
-    rows += [
-        (
-            f"mean over {words}",
-            *("",) * 4,
-            *(
-                _percent(None if value is None else value) if head else ""
-                for head, value in (
-                    (True, _mean(some, "accuracy")),
-                    (False, None),
-                    (True, _mean(some, "best_accuracy")),
-                    (True, _mean(some, "loss")),
-                    (True, _mean(some, "all_features")),
-                )
-            ),
+    for half in ("A", "B", ""):
+        some = [row for row in data if row["half"] == half or not half]
+        accuracy, best, loss, everything = (
+            percent(_mean(some, name))
+            for name in ("accuracy", "best_accuracy", "loss", "all_features")
         )
-        for words, some in (
-            ("half A", [row for row in data if row["half"] == "A"]),
-            ("half B", [row for row in data if row["half"] == "B"]),
-            ("all", data),
-        )
-    ]
+        head = f"mean over {f'half {half}' if half else 'all sets'}"
+        rows.append((head, "", "", "", "", accuracy, "", best, loss, everything))
     return PlainTable(
         "The number of columns that Auto chooses",
         (
@@ -227,7 +219,8 @@ def number_table(results: Results, sets: Sequence[str], groups: dict[str, str]) 
         note=(
             "Auto, knowing nothing, chooses the scaling, the groups and the number of columns. The "
             "best number is the one of the highest ACC on the same ranking, looking at the labels: "
-            "of twelve numbers from 1 to 400, evenly on a logarithmic scale, and the chosen one."
+            f"of {N_NUMBERS} numbers from 1 to {LARGEST_NUMBER} (or to all columns), evenly on a "
+            "logarithmic scale, and the chosen one."
         ),
         data=data,
     )
@@ -248,7 +241,7 @@ def _number_row(results: Results, name: str, groups: dict[str, str]) -> dict[str
         "half": groups.get(name, ""),
         "scaling": str(scaling[0]),
         "n_clusters": int(decided.mean),
-        "n_classes": _n_classes(name),
+        "n_classes": datasets.entry(name).n_classes,
         "n_features": decided.n_features,
         "accuracy": own.mean,
         "best_n_features": best.n_features,
@@ -256,12 +249,6 @@ def _number_row(results: Results, name: str, groups: dict[str, str]) -> dict[str
         "loss": best.mean - own.mean,
         "all_features": None if everything is None else everything.mean,
     }
-
-
-def _n_classes(name: str) -> int:
-    from tamis import datasets
-
-    return datasets.entry(name).n_classes
 
 
 def _mean(rows: Sequence[dict[str, Any]], name: str) -> float | None:
@@ -279,7 +266,7 @@ def structure_table(results: Results, sets: Sequence[str]) -> PlainTable:
     groups["all tables of noise"] = [pair for some in groups.values() for pair in some]
     real = {name: _real(results, name) for name in sets}
     groups["real sets"] = [pair for pair in real.values() if pair is not None]
-    data = [
+    data: list[dict[str, Any]] = [
         {
             "tables": kind,
             "number": len(pairs),
@@ -291,7 +278,10 @@ def structure_table(results: Results, sets: Sequence[str]) -> PlainTable:
         if pairs
     ]
     without = [name for name, pair in real.items() if pair is not None and not pair[1]]
-    note = "Noise is drawn with between 20 and 500 rows and between 5 and 500 columns."
+    note = (
+        f"Noise is drawn with {FEWEST_ROWS} to {MOST_ROWS} rows and {FEWEST_COLUMNS} to "
+        f"{MOST_COLUMNS} columns."
+    )
     if without:
         note += f" Real sets called without structure: {', '.join(without)}."
     return PlainTable(
@@ -372,7 +362,3 @@ def fixed_number_table(
 
 def _with_sd(estimate: Estimate) -> str:
     return f"{100 * estimate.mean:.1f} ± {100 * estimate.sd:.1f}"
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"

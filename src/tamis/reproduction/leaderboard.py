@@ -26,6 +26,7 @@ from tamis.reproduction.leaderboard_rows import (
 )
 from tamis.reproduction.plain_table import PlainTable
 from tamis.reproduction.rank_diagram import critical_difference_figure
+from tamis.reproduction.rendering import percent
 
 __all__ = ["EXPERIMENT", "TOLD_LABEL", "candidates", "eligible", "tables", "tasks"]
 
@@ -105,8 +106,8 @@ def _rows_table(results: Results, rows: Sequence[LeaderboardRow]) -> PlainTable:
                 row.label,
                 f"{row.rank:.1f}",
                 f"{row.rank_nmi:.1f}",
-                _percent(row.accuracy),
-                _percent(row.nmi),
+                percent(row.accuracy),
+                percent(row.nmi),
                 ""
                 if row.label == ALL_FEATURES_LABEL
                 else _record_words(row.beats_all, row.surely_beats_all),
@@ -146,10 +147,6 @@ def _rows_note(results: Results, rows: Sequence[LeaderboardRow]) -> str:
         "by the methods, counts for the first that needs it. A method that fails or takes more "
         f"than {TIME_LIMIT:g} s shares the last place of the set."
     )
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
 
 
 def _record_words(all_sets: tuple[int, int], sure: tuple[int, int] | None) -> str:

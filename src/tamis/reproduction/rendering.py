@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tamis.utils.text_tables import aligned_lines, column_widths
 
-__all__ = ["markdown_table", "markdown_text", "plain_text_table"]
+__all__ = ["markdown_table", "markdown_text", "percent", "plain_text_table"]
 
 Lines = Sequence[Sequence[str]]
 
@@ -38,3 +38,8 @@ def markdown_text(text: str) -> str:
     for sign in "\\`*_|<>[]":
         text = text.replace(sign, "\\" + sign)
     return " ".join(text.split())
+
+
+def percent(value: float | None) -> str:
+    """A share in per cent, a dash where there is none."""
+    return "–" if value is None else f"{100 * value:.1f}"
