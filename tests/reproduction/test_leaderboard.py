@@ -5,12 +5,25 @@ import json
 import pytest
 
 from tamis import registry, reproduction
-from tamis.reproduction.leaderboard import EXPERIMENT, candidates, eligible, tables
+from tamis.reproduction.leaderboard import EXPERIMENT, TOLD_LABEL, candidates, eligible, tables
 
 
 def test_every_method_takes_part_as_it_comes():
     assert {c.method for c in candidates()} == set(registry.METHODS) - {"random_subset"}
-    assert all(not c.parameters and not c.grid for c in candidates())
+    defaults = [c for c in candidates() if c.label != TOLD_LABEL]
+    assert all(not c.parameters and not c.grid for c in defaults)
+    assert len(defaults) == len(registry.METHODS) - 1
+
+
+def test_auto_has_a_row_that_sees_the_number_of_classes_and_the_page_says_so():
+    blind, told = (c for c in candidates() if c.method == "auto")
+    assert (blind.label, told.label) == ("Auto", TOLD_LABEL)
+    assert blind.scaling == told.scaling == "none"
+    (setting,) = told.settings(tuned=False)
+    assert told.make(setting, n_classes=7, seed=0).n_clusters == 7
+    (setting,) = blind.settings(tuned=False)
+    assert blind.make(setting, n_classes=7, seed=0).n_clusters is None
+    assert f"{TOLD_LABEL} sees the number of classes" in EXPERIMENT.about
 
 
 def test_narrow_and_derived_sets_do_not():

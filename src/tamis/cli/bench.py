@@ -1,4 +1,4 @@
-"""``tamis bench``: the experiments of the papers, and the leaderboard."""
+"""``tamis bench``: the experiments of the papers, the leaderboard, and that on Auto."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ __all__ = [
     "holm",
     "mean_ranks",
     "paired_tests",
+    "signed_rank_p_value",
 ]
 
 
@@ -142,15 +143,29 @@ def paired_tests(
             difference = one.values - other.values
             groups = one.groups or other.groups
             tested = group_sums(difference, groups) / (groups or 1)
-            # Equal sizes of differences share a rank, and none is no difference: but for rounding.
-            sizes = merge_ties([0.0, *np.abs(tested)])[1:]
-            p = float(stats.wilcoxon(np.sign(tested) * sizes).pvalue) if sizes.any() else 1.0
+            p = signed_rank_p_value(tested)
             pairs.append((set_name, label, float(difference.mean()), p, len(tested)))
     adjusted = holm([p for *_, p, _ in pairs])
     return [
         Comparison(set_name, label, difference, p, float(a), n_pairs)
         for (set_name, label, difference, p, n_pairs), a in zip(pairs, adjusted, strict=True)
     ]
+
+
+def signed_rank_p_value(differences: ArrayLike) -> float:
+    """The p-value of Wilcoxon's signed-rank test; 1 where nothing differs.
+
+    Equal sizes of differences share a rank, and none is no difference: but for rounding.
+
+    Examples
+    --------
+    >>> from tamis.evaluation.statistics import signed_rank_p_value
+    >>> signed_rank_p_value([1, 2, 3, 4, 5, 6]), signed_rank_p_value([0, 1e-15])
+    (0.03125, 1.0)
+    """
+    tested = np.asarray(differences, dtype=np.float64)
+    sizes = merge_ties([0.0, *np.abs(tested)])[1:]
+    return float(stats.wilcoxon(np.sign(tested) * sizes).pvalue) if sizes.any() else 1.0
 
 
 def fewest_pairs(n_tests: int, alpha: float = 0.05) -> int:

@@ -2,7 +2,7 @@
 
 >>> from tamis import reproduction
 >>> reproduction.names()
-('udfs', 'jelsr', 'jdlufs', 'track', 'm3fs', 'leaderboard', 'fseval')
+('udfs', 'jelsr', 'jdlufs', 'track', 'm3fs', 'leaderboard', 'fseval', 'auto')
 """
 
 from tamis.reproduction.experiment import Experiment, Outcome

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,11 +70,19 @@ class LeaderboardRow:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in self.__dict__.items()}
 
 
-def figures_by_set(results: Results, measure: str = ACCURACY) -> FloatArray:
-    """Means by set and label, NaN where a run failed."""
-    table = np.full((len(results.sets), len(results.labels)), np.nan)
-    for i, set_name in enumerate(results.sets):
-        for j, label in enumerate(results.labels):
+def figures_by_set(
+    results: Results,
+    measure: str = ACCURACY,
+    *,
+    sets: Sequence[str] | None = None,
+    labels: Sequence[str] | None = None,
+) -> FloatArray:
+    """Means by set and label, of all or of those named, NaN where a run failed."""
+    sets = results.sets if sets is None else sets
+    labels = results.labels if labels is None else labels
+    table = np.full((len(sets), len(labels)), np.nan)
+    for i, set_name in enumerate(sets):
+        for j, label in enumerate(labels):
             estimate = results.estimate(set_name, label, measure)
             if estimate is not None:
                 table[i, j] = estimate.mean

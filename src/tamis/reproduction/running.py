@@ -31,6 +31,7 @@ _MODULES: Mapping[str, str] = MappingProxyType(
         "m3fs": "tamis.reproduction.papers.m3fs",
         "leaderboard": "tamis.reproduction.leaderboard",
         "fseval": "tamis.reproduction.papers.fseval",
+        "auto": "tamis.reproduction.auto",
     }
 )
 
