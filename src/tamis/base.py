@@ -59,7 +59,7 @@ class Selector(SelectorMixin, BaseEstimator):
     given; along "n_features", `fit` puts zeros where a column was set aside. A table of constants
     never reaches `_fit`: all its scores are zero, and so are the declared arrays.
 
-    `fit` runs on one thread but for the products and factorisations that gain from more (see
+    `fit` runs on one thread but for the products and factorizations that gain from more (see
     :mod:`tamis.utils.threads`), so that it is fast as it comes.
 
     Parameters

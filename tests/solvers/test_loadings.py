@@ -1,4 +1,4 @@
-"""Loadings of a factorisation: the minimisers of their problems, exactly or by sweeps."""
+"""Loadings of a factorization: the minimisers of their problems, exactly or by sweeps."""
 
 from __future__ import annotations
 

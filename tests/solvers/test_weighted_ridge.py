@@ -54,7 +54,7 @@ def ways_taken(monkeypatch):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("light", [1e-14, 1e-8, 1e-6])
-def test_few_heavy_features_alone_are_factorised(form, light, monkeypatch):
+def test_few_heavy_features_alone_are_factorized(form, light, monkeypatch):
     taken = ways_taken(monkeypatch)
     X, Y, weights = problem(light=light)
     found = solved(TableOperator(form(X)), weights, Y, np.zeros((300, 3)))

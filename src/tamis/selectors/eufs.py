@@ -1,4 +1,4 @@
-"""EUFS: prefers the columns that a robust factorisation into clusters cannot do without."""
+"""EUFS: prefers the columns that a robust factorization into clusters cannot do without."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LABEL_STEPS = 300
 class EUFS(GraphSelector):
     r"""Embedded unsupervised feature selection: a clustering whose centres use few features.
 
-    The table is factorised into soft cluster labels U and loadings V, one row per feature, so that
+    The table is factorized into soft cluster labels U and loadings V, one row per feature, so that
     V has few rows, samples that fit badly count little, and U varies little along the sample graph:
 
     .. math:: \min_{U \ge 0, V} \|X - U V^T\|_{2,1} + \alpha \|V\|_{2,1}

@@ -56,7 +56,7 @@ class M3FS(NeighborSelector):
 
     Cost: K-means for the initial labels and O(nd) per cut; the number J of cuts, some dozens, does
     not grow with n. Each iteration of the inner solver takes O(J²d + J³) for λ = 0, and one dense
-    factorisation of side d, or n·n_clusters if that is less, for λ > 0. The complete graph costs
+    factorization of side d, or n·n_clusters if that is less, for λ > 0. The complete graph costs
     O(n²d + nd²) once, in memory O(d²). Sparse input is never densified.
 
     Parameters
@@ -140,7 +140,7 @@ class M3FS(NeighborSelector):
     Where this departs from the paper:
 
     - The second order cone program (10) is solved by an interior point method of its own, in which
-      a manifold term costs one factorisation by features instead of a cone of n dimensions.
+      a manifold term costs one factorization by features instead of a cone of n dimensions.
     - By default the labels change only when no cut is violated for the present ones. In the paper's
       order they follow solutions that know few cuts, which with several clusters often go astray.
     - v = 0 is stationary: the search must begin from labels, which the paper does not give.

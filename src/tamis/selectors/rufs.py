@@ -1,4 +1,4 @@
-"""RUFS: prefers the columns that rebuild the labels of a robust non-negative factorisation."""
+"""RUFS: prefers the columns that rebuild the labels of a robust non-negative factorization."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LAST_REGRESSIONS = 10
 class RUFS(NeighborSelector):
     r"""Robust unsupervised feature selection: non-negative labels, robust fits, local learning.
 
-    Soft cluster labels G of the samples come from a non-negative factorisation, vary as a local
+    Soft cluster labels G of the samples come from a non-negative factorization, vary as a local
     regression of the neighbours predicts, and are themselves regressed on few features. Samples
     that fit badly count little in either fit:
 

@@ -1,4 +1,4 @@
-"""Products, factorisations and eigenpairs of dense matrices, on as many threads as they need."""
+"""Products, factorizations and eigenpairs of dense matrices, on as many threads as they need."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tamis._typing import FloatArray, Operator
 from tamis.solvers.dense import eigenpairs_in_range
 from tamis.solvers.result import SolverResult
 
-# Up to this size a dense eigensolver beats Lanczos on a factorised inverse.
+# Up to this size a dense eigensolver beats Lanczos on a factorized inverse.
 DENSE_MAX = 400
 # The largest dense matrix, of the smaller side of the table, that is ever formed.
 SIDE_MAX = 6000

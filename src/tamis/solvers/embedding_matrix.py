@@ -42,8 +42,8 @@ class EmbeddingMatrix:
     """``T = L + β(I + X diag(e) Xᵀ)⁻¹`` for a centred table X and a sparse Laplacian L.
 
     Equal to ``L + βI − βX(XᵀX + diag(1/e))⁻¹Xᵀ``. With few samples, or n ≤ d, T is formed: O(n²d +
-    n³). With d < n it is not: a sparse LU factorisation of ``L + βI`` once, then a d × d Cholesky
-    factorisation for each `e` and Lanczos on the inverse. Where X is sparse, or so long that the LU
+    n³). With d < n it is not: a sparse LU factorization of ``L + βI`` once, then a d × d Cholesky
+    factorization for each `e` and Lanczos on the inverse. Where X is sparse, or so long that the LU
     factors would fill up, Lanczos runs on T itself, which takes more steps.
 
     Parameters
@@ -141,7 +141,7 @@ class EmbeddingMatrix:
             inside = scale_rows(inside, root)
             return self._L @ v + self._beta * (v - self.X.times(inside))
 
-        solver = "Lanczos: the table is sparse, or too long for a factorisation"
+        solver = "Lanczos: the table is sparse, or too long for a factorization"
         affordable = self.size <= SIDE_MAX
         found = None
         if not affordable or n_pairs <= self.size // 3:

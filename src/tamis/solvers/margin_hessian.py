@@ -69,7 +69,7 @@ class Hessian(Protocol):
 
 
 class NoHessian:
-    """H = 0: P is its own solution, and nothing is factorised."""
+    """H = 0: P is its own solution, and nothing is factorized."""
 
     def __init__(self, n_features: int, n_blocks: int) -> None:
         self._zeros = np.zeros((n_features, n_blocks))
@@ -92,7 +92,7 @@ class NoHessian:
 
 
 class FeatureHessian:
-    """H as a matrix of features. O(d³) per factorisation, whatever the number of classes.
+    """H as a matrix of features. O(d³) per factorization, whatever the number of classes.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class FeatureHessian:
 
 
 class SampleHessian:
-    """``H = XᵀRRX`` by samples: nothing d × d. O(n²dM² + (nM)³) per factorisation of M classes.
+    """``H = XᵀRRX`` by samples: nothing d × d. O(n²dM² + (nM)³) per factorization of M classes.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def manifold_hessian(
     side = min(d, n * n_blocks)
     if side > SIDE_MAX:
         raise ValueError(
-            f"the manifold term needs a dense factorisation of side {side} in every iteration, "
+            f"the manifold term needs a dense factorization of side {side} in every iteration, "
             f"more than {SIDE_MAX}; {remedy}."
         )
     if d <= n * n_blocks:

@@ -35,7 +35,7 @@ def solve_inner(problem: InnerProblem, *, tol: float = 1e-9, max_iter: int = 100
     ``(P⁻¹ + H)⁻¹``, and ends in a dense system of the size of the constraints.
 
     Stops when the duality gap is below `tol` times the objective. O(J²dM + J³) per iteration for J
-    constraints, and the factorisation of the Hessian.
+    constraints, and the factorization of the Hessian.
     """
     # Near a hard margin the multipliers are about 1/κ² for cuts of size κ, however large C is.
     # A C far beyond that is lowered first: where ξ = 0 at the optimum it makes no difference, and
@@ -240,7 +240,7 @@ class _Direction:
 
 
 class _Newton:
-    """The linearised optimality conditions at a state, factorised once for both steps."""
+    """The linearised optimality conditions at a state, factorized once for both steps."""
 
     def __init__(self, state: _State) -> None:
         self.state = state
@@ -259,9 +259,9 @@ class _Newton:
         self.solve = state.problem.hessian.inverse(P)
         self.columns = np.concatenate([state.A, -state.column[None], -self.lean[None]])
         self.solved = self.solve(self.columns)
-        self._factorise()
+        self._factorize()
 
-    def _factorise(self) -> None:
+    def _factorize(self) -> None:
         """The system in (dα, db, dν, dξ) that is left when dv and dσ are eliminated."""
         state = self.state
         J = len(state.s)

@@ -77,7 +77,7 @@ class WeightedGram:
 
 
 class _Dense:
-    """M as a d × d matrix; Cholesky for the inverse. O(nd²) once, O(d³) per factorisation."""
+    """M as a d × d matrix; Cholesky for the inverse. O(nd²) once, O(d³) per factorization."""
 
     solver = "Lanczos on the inverse by Cholesky: there are no more features than samples"
 
@@ -111,7 +111,7 @@ class _Dense:
 
 
 class _Factored:
-    """M = ZᵀZ with Z = A^½X; Woodbury for the inverse. O(n²d) per factorisation, no d × d matrix.
+    """M = ZᵀZ with Z = A^½X; Woodbury for the inverse. O(n²d) per factorization, no d × d matrix.
 
     Z is formed where X is dense. Where X is sparse only A^½ is, and Z stays a product.
     """

@@ -36,10 +36,10 @@ class WeightedRidge:
 
     Notes
     -----
-    With d ≤ n features, XᵀX is formed once, O(nd²), and factorised for each e, O(d³). Otherwise the
+    With d ≤ n features, XᵀX is formed once, O(nd²), and factorized for each e, O(d³). Otherwise the
     system of the samples is, ``(I + X diag(e) Xᵀ)S = Y`` with ``W = diag(e)XᵀS``, in O(n²d) for
     each e. Once most weights are negligible, as reweighting makes them, only the a features that
-    are not enter a factorisation, of O(na²), and a few products with X account for the others.
+    are not enter a factorization, of O(na²), and a few products with X account for the others.
     Where both sides exceed 6000, conjugate gradients do it all: O(nd) per step.
     """
 

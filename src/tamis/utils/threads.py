@@ -4,7 +4,7 @@ numpy and scipy each bring a BLAS with a pool of threads of its own. A fit goes 
 other many times a second, and the threads of a pool go on spinning for a while after each call: two
 pools on the same cores take each other's time, and a product that one thread does in a millisecond
 waits for a thread that another process keeps from running. So a fit runs on one thread
-(:func:`on_one_thread`), and the few products and factorisations large enough to gain from more say
+(:func:`on_one_thread`), and the few products and factorizations large enough to gain from more say
 so (:func:`all_threads`). The number of threads follows from the sizes alone, so that results are
 the same bit for bit. Only where rounding does not matter is it chosen by speed
 (:class:`FasterThreads`).
@@ -56,7 +56,7 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def all_threads(work: float) -> Iterator[None]:
-    """Let a product or factorisation use every thread, where it is large enough.
+    """Let a product or factorization use every thread, where it is large enough.
 
     Outside of :func:`one_thread` this does nothing: the pools have their threads already.
 
