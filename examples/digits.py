@@ -11,7 +11,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
@@ -26,10 +25,9 @@ REPEATS = 10
 N_REASONS = 3
 
 
-def by_itself(X: np.ndarray) -> str:
+def by_itself(n_samples: int) -> str:
     """What Auto keeps when it is told nothing, and the first reasons for it and against others."""
-    frame = pd.DataFrame(X, columns=[f"pixel {j // 8},{j % 8}" for j in range(X.shape[1])])
-    auto = Auto().fit(frame)
+    auto = Auto().fit(load_digits(as_frame=True).data.head(n_samples))
     reasons = auto.reasons()
     kept = reasons[reasons["kept"]].sort_values("rank")
     by_kind = reasons[~reasons["kept"]].drop_duplicates("kind")  # one of each
@@ -116,7 +114,7 @@ def main() -> None:
     arguments = parser.parse_args()
     output, n_samples = arguments.output, arguments.samples
     X, y = (part[:n_samples] for part in load_digits(return_X_y=True))
-    print(by_itself(X), end="\n\n")
+    print(by_itself(len(X)), end="\n\n")
     masks = selections(X)
     judged = {name: accuracy(X[:, mask], y) for name, mask in masks.items()}
     judged["all"] = accuracy(X, y)
