@@ -7,7 +7,7 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n au
 
 .PHONY: demo check test browser coverage lint docs bench dist clean
 
-demo: $(VENV)/.plot
+demo: $(VENV)/.demo
 	mkdir -p demo
 	$(BIN)/tamis select dataset:digits --report demo/report.html
 	$(BIN)/python examples/digits.py

@@ -1,6 +1,7 @@
 """Which pixels of handwritten digits are worth keeping? Every method's answer, without labels.
 
-Prints the kept pixels as text and writes them, over the mean digit, to a PNG.
+Prints what Auto keeps by itself and why, then the pixels that each method keeps, and writes these,
+over the mean digit, to a PNG.
 """
 
 from __future__ import annotations
@@ -14,12 +15,29 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
+from tamis import Auto
 from tamis.metrics import clustering_accuracy
 from tamis.registry import METHODS, make
 
 N_KEPT = 20
 PER_ROW = 6
 REPEATS = 10
+N_REASONS = 3
+
+
+def by_itself(n_samples: int) -> str:
+    """What Auto keeps when it is told nothing, and the first reasons for it and against others."""
+    auto = Auto().fit(load_digits(as_frame=True).data.head(n_samples))
+    reasons = auto.reasons()
+    kept = reasons[reasons["kept"]].sort_values("rank")
+    by_kind = reasons[~reasons["kept"]].drop_duplicates("kind")  # one of each
+    lines = [
+        f"Auto, told nothing, finds {auto.n_clusters_} groups and keeps {auto.n_features_} pixels:",
+        *("".join("██" if on else "··" for on in row) for row in auto.get_support().reshape(8, 8)),
+        *(f"{row.column} is kept: {row.reason}" for row in kept.head(N_REASONS).itertuples()),
+        *(f"{row.column} is not: {row.reason}" for row in by_kind.itertuples()),
+    ]
+    return "\n".join(lines)
 
 
 def selections(X: np.ndarray) -> dict[str, np.ndarray]:
@@ -96,6 +114,7 @@ def main() -> None:
     arguments = parser.parse_args()
     output, n_samples = arguments.output, arguments.samples
     X, y = (part[:n_samples] for part in load_digits(return_X_y=True))
+    print(by_itself(len(X)), end="\n\n")
     masks = selections(X)
     judged = {name: accuracy(X[:, mask], y) for name, mask in masks.items()}
     judged["all"] = accuracy(X, y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import runpy
 import subprocess
 import sys
@@ -30,7 +31,10 @@ def test_the_digits_demo_shows_twenty_pixels_of_each_method_and_draws_them(tmp_p
     from tamis.registry import METHODS
 
     assert "20 of the 64 pixels of 200 handwritten digits" in text
-    assert text.count("██") == 20 * len(METHODS)
+    found = int(re.search(r"Auto, told nothing, finds \d+ groups and keeps (\d+) pixels", text)[1])
+    assert text.count("██") == found + 20 * len(METHODS)
+    assert text.count(" is kept: ") == 3
+    assert "pixel_0_0 is not: does not vary" in text
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
