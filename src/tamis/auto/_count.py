@@ -49,8 +49,8 @@ def count_curve(
 ) -> CountCurve:
     """Try numbers of columns, and choose the smallest that is as good as the best but for 2 %.
 
-    Agreement counts above chance, which is what the same columns show once each is shuffled: with
-    more columns, K-means from the means of the groups finds more of them by chance alone.
+    Agreement counts above chance, which is what the same columns show once each is shuffled, in the
+    mean over all numbers: K-means from the means of the groups finds some of them by chance alone.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def count_curve(
         np.array([evidence(table[:, :count], shape).agreement for count in counts])
         for table in (largest, shuffled)
     )
-    gain = (agreement - chance) / np.maximum(1 - chance, 1e-12)
+    gain = agreement - chance.mean()
     enough = gain >= ENOUGH * gain.max()
     chosen = int(counts[enough.argmax()]) if gain.max() > LEAST_GAIN else None
     return CountCurve(counts, agreement, chance, chosen)

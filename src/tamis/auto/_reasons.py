@@ -244,7 +244,7 @@ def _known(reasons: Reasons | None, names: list[str]) -> list[dict[str, object]]
     rows: list[dict[str, object]] = []
     for j in range(len(names)):
         represented = [names[i] for i in stands_for.get(j, [])]
-        nearest = int(reasons.nearest[j])
+        nearest, share = int(reasons.nearest[j]), reasons.kept_by_refits[j]
         if j in kept:
             kind, why = "kept", _why_kept(reasons, j, represented)
         else:
@@ -253,7 +253,7 @@ def _known(reasons: Reasons | None, names: list[str]) -> list[dict[str, object]]
             {
                 "kind": kind,
                 "reason": why,
-                "kept_by_refits": float(reasons.kept_by_refits[j]),
+                "kept_by_refits": None if np.isnan(share) else float(share),
                 "explained": float(reasons.explained[j]),
                 "nearest": names[nearest] if nearest >= 0 else None,
                 "correlation": float(reasons.correlation[j]) if nearest >= 0 else None,

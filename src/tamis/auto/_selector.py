@@ -269,7 +269,7 @@ class Auto(Selector):
 
         The columns are "column", "kept", "rank" (of the kept ones), "kind" ("kept", or why not:
         "constant", "dropped", "copy", "rebuilt", "no structure", "adds little"), "reason" in words,
-        "kept_by_refits" (the share of six refits on halves of the samples that keep it; NaN with
+        "kept_by_refits" (the share of six refits on halves of the samples that keep it; None with
         fewer than four samples), "explained" (R² on the kept columns), "nearest" (the kept column
         it correlates with most) with its "correlation", "group" (the one that it tells apart
         best), "group_share" (of its variance, between the groups) and "stands_for" (how many

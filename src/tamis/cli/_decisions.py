@@ -50,7 +50,7 @@ def print_reasons(decisions: Decisions) -> None:
         print_table(
             ("kept", "in refits", "why"),
             [
-                (row["column"], f"{row['kept_by_refits']:.0%}", row["reason"])
+                (row["column"], _share(row["kept_by_refits"]), row["reason"])
                 for row in kept[:REASONS_SHOWN]
             ],
             right=("in refits",),
@@ -60,3 +60,7 @@ def print_reasons(decisions: Decisions) -> None:
             print_text("… and so on (--json and --report tell of all columns)")
     if decisions.not_kept:
         print_text(decisions.not_kept)
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
