@@ -72,10 +72,13 @@ def reasons_for(Z: Matrix, kept: IntArray, labels: IntArray, kept_by_refits: Flo
     """
     table = TableOperator.centred(Z)
     lengths = np.sqrt(table.squared_column_norms())
+    groups = _groups(table, labels, lengths)
+    if len(kept) == Z.shape[1]:  # none has to stand for another
+        alone, zero = np.full(len(kept), -1, dtype=np.intp), np.zeros(len(kept))
+        return Reasons(kept, np.ones(len(kept)), alone, zero, *groups, kept_by_refits)
     nearest, correlation = _nearest_kept(table, kept, lengths)
     basis = np.linalg.qr(table.columns(kept))[0] if len(kept) else np.zeros((Z.shape[0], 0))
     explained = _explained(table, basis, lengths)
-    groups = _groups(table, labels, lengths)
     return Reasons(kept, explained, nearest, correlation, *groups, kept_by_refits)
 
 
@@ -89,6 +92,8 @@ def refit_shares(
 ) -> FloatArray:
     """How often each column is among the best when only half of the samples are looked at."""
     n_samples, n_features = Z.shape
+    if n_selected == n_features:
+        return np.ones(n_features)
     shares = np.zeros(n_features)
     if n_samples < 4:
         return shares
