@@ -11,6 +11,8 @@ from sklearn.datasets import load_breast_cancer
 
 from tamis import Auto
 
+pytestmark = pytest.mark.slow
+
 TABLES = {
     "planted": lambda: planted_groups()[0],
     "counts": lambda: np.floor(np.exp(planted_groups(60, 8)[0] / 2)) // 2,
@@ -18,7 +20,7 @@ TABLES = {
 }
 # The regression ends within 1e-4 of its optimality conditions.
 SOLVED = 2e-5
-slow = settings(max_examples=6, deadline=None)
+few = settings(max_examples=6, deadline=None)
 
 
 def best_first(X, **parameters):
@@ -26,7 +28,7 @@ def best_first(X, **parameters):
 
 
 @pytest.mark.parametrize("name", TABLES)
-@slow
+@few
 @given(seed=st.integers(0, 2**16))
 def test_the_order_of_the_columns_plays_no_part(name, seed):
     X = TABLES[name]()
@@ -39,7 +41,7 @@ def test_the_order_of_the_columns_plays_no_part(name, seed):
 
 
 @pytest.mark.parametrize("name", TABLES)
-@slow
+@few
 @given(seed=st.integers(0, 2**16))
 def test_the_order_of_the_rows_plays_no_part(name, seed):
     X = TABLES[name]()
@@ -53,7 +55,7 @@ def test_the_order_of_the_rows_plays_no_part(name, seed):
     np.testing.assert_array_equal(*refits)
 
 
-@slow
+@few
 @given(seed=st.integers(0, 2**16))
 def test_signs_and_offsets_play_no_part(seed):
     X, _ = planted_groups()
@@ -78,7 +80,7 @@ def test_units_of_single_columns_play_no_part_once_standardised():
     np.testing.assert_allclose(found.scores_, expected.scores_, atol=SOLVED)
 
 
-@slow
+@few
 @given(st.lists(st.integers(0, 25), min_size=1, max_size=6, unique=True), st.integers(0, 2**16))
 def test_of_a_column_and_its_copy_the_second_comes_after_all_that_is_new(copied, seed):
     X, _ = planted_groups()
@@ -96,7 +98,7 @@ def test_copies_do_not_change_what_is_kept():
     assert kept == set(expected.get_support(indices=True))
 
 
-@slow
+@few
 @given(n_added=st.integers(1, 30), seed=st.integers(0, 2**16))
 def test_added_noise_does_not_change_what_is_kept_of_the_rest(n_added, seed):
     X, _ = planted_groups()
