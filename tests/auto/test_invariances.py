@@ -104,7 +104,7 @@ def test_added_noise_does_not_change_what_is_kept_of_the_rest(n_added, seed):
     X, _ = planted_groups()
     noise = np.random.default_rng(seed).standard_normal((len(X), n_added))
     found = Auto().fit(np.hstack([X, noise]))
-    # Columns 0 and 1 tell the same, as do the next two pairs; two of the pairs tell all groups apart.
+    # Columns 0 and 1 tell the same, as do the next two pairs; two pairs tell all groups apart.
     first, second = np.argsort(found.ranking_)[:2]
     assert first < 6
     assert second < 6
