@@ -64,6 +64,9 @@ def search(
     n_clusters: int | None,
     kept: BoolArray,
     order: IntArray,
+    *,
+    n_jobs: int | None = None,
+    verbose: bool = False,
 ) -> Found:
     """Rank the columns on every scale and for every target, and choose.
 
@@ -78,13 +81,15 @@ def search(
         Columns that are kept in any case.
     order : ndarray of shape (n_samples,)
         The samples in an order that their values decide.
+    n_jobs, verbose
+        As in :func:`tamis.graphs.neighbor_graph`.
     """
     n_compared = max(number_compared(X.shape[1]), int(np.count_nonzero(kept)))
     shapes: dict[Scale, Shape] = {}
     rankings: list[Regression] = []
     for scale in scales:
         Z = scaled_table(X, scale)
-        shape = shapes[scale] = shape_of(Z, n_clusters, order)
+        shape = shapes[scale] = shape_of(Z, n_clusters, order, n_jobs=n_jobs, verbose=verbose)
         table = TableOperator.centred(Z)
         rankings += [
             regress(table, targets_of(shape, target), n_compared, scale, target, kept)

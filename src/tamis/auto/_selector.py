@@ -71,9 +71,9 @@ class Auto(Selector):
     random_state : int, RandomState instance or None, default=0
         For the shuffled copies and the halves of the refits; None for others on every call.
     n_jobs : int or None, default=None
-        Unused so far; the linear algebra chooses its own threads.
+        Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
-        Unused so far.
+        Whether to show a progress bar of the neighbour search, on a terminal.
 
     Attributes
     ----------
@@ -172,7 +172,15 @@ class Auto(Selector):
         order = np.argsort(content_ranks(X))
         structure = structure_of(X, order, random)
         scales, self.scaling_reason_ = self._scales(X)
-        found = search(X, scales, self.n_clusters, self._kept, order)
+        found = search(
+            X,
+            scales,
+            self.n_clusters,
+            self._kept,
+            order,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
         scores = full_ranking(X, found, self._kept)
         best_first = np.argsort(-scores, kind="stable")
         curve = count_curve(X, best_first[:MOST_TRIED], found.shape, order, random)

@@ -47,7 +47,14 @@ class Shape:
         return int(self.labels.max()) + 1
 
 
-def shape_of(Z: Matrix, n_clusters: int | None, order: IntArray) -> Shape:
+def shape_of(
+    Z: Matrix,
+    n_clusters: int | None,
+    order: IntArray,
+    *,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> Shape:
     """The shape of a scaled table.
 
     Three views of the samples vote: all columns, the leading principal components, and the angles
@@ -61,6 +68,8 @@ def shape_of(Z: Matrix, n_clusters: int | None, order: IntArray) -> Shape:
         The number of groups; None lets the graph decide.
     order : ndarray of shape (n_samples,)
         See :func:`tamis.clustering.communities`.
+    n_jobs, verbose
+        As in :func:`tamis.graphs.neighbor_graph`, for the search in all columns.
 
     Notes
     -----
@@ -70,7 +79,7 @@ def shape_of(Z: Matrix, n_clusters: int | None, order: IntArray) -> Shape:
     n_neighbors = min(N_NEIGHBORS, Z.shape[0] - 1)
     projected = _projected(Z)
     views = {
-        "columns": neighbor_graph(Z, n_neighbors),
+        "columns": neighbor_graph(Z, n_neighbors, n_jobs=n_jobs, verbose=verbose),
         "components": neighbor_graph(projected, n_neighbors),
     }
     angles = _angles(projected[:, :N_ANGLES], n_neighbors)
