@@ -40,7 +40,8 @@ def test_the_decisions_and_reasons_are_said(run, grouped):
     auto = Auto().fit(grouped)
     n_kept = auto.get_support().sum()
     assert "Structure: the columns know more of each other than if" in said
-    assert "Scaling: every column is standardised; the columns are of " in said
+    assert "Scaling: every column is " in said
+    assert "; the columns are of one unit" in said
     assert f"Groups: {auto.n_clusters_} were found" in said
     assert f"Number: {n_kept} of 43 columns; the number was found" in said
     assert "tells group " in said
