@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -86,10 +86,28 @@ def regress(
     """
     if kept is not None and kept.any():
         Y = _left_of(Y, X.columns(np.flatnonzero(kept)))
-    ranked = _regress(X, Y, n_ranked, scale, target)
-    if kept is None:
-        return ranked
-    return replace(ranked, scores=np.where(kept, 1 + ranked.scores.max(), ranked.scores))
+    correlation = X.transposed_times(Y)
+    coef = np.zeros_like(correlation)
+    if correlation.any():
+        penalty = ALPHA * alpha_max(X, Y)
+        coef = l21_regression(X, Y, penalty, tol=TOLERANCE, max_iter=MAX_EPOCHS).solution
+    scores = path_scores(X, coef, correlation, n_ranked, kept)
+    return Regression(scale, target, coef, correlation, scores)
+
+
+def path_scores(
+    X: TableOperator,
+    coef: FloatArray,
+    correlation: FloatArray,
+    n_ranked: int,
+    kept: BoolArray | None = None,
+) -> FloatArray:
+    """The scores of the columns, at least so many of them in the order of the regression's path."""
+    scores = np.zeros(X.shape[1])
+    if correlation.any():
+        path = least_angle_regression(X, correlation, n_ranked, start=coef, news=NEWS)
+        scores = scores_along_paths(row_norms(coef), [path], correlation)
+    return scores if kept is None else np.where(kept, 1 + scores.max(), scores)
 
 
 def _left_of(Y: FloatArray, columns: FloatArray) -> FloatArray:
@@ -97,20 +115,6 @@ def _left_of(Y: FloatArray, columns: FloatArray) -> FloatArray:
     basis = np.linalg.qr(columns)[0]
     residual = Y - basis @ (basis.T @ Y)
     return residual[:, np.linalg.norm(residual, axis=0) > EXPLAINED]
-
-
-def _regress(
-    X: TableOperator, Y: FloatArray, n_ranked: int, scale: Scale, target: Target
-) -> Regression:
-    correlation = X.transposed_times(Y)
-    if Y.shape[1] == 0 or not correlation.any():
-        nothing = np.zeros(X.shape[1])
-        return Regression(scale, target, np.zeros_like(correlation), correlation, nothing)
-    penalty = ALPHA * alpha_max(X, Y)
-    coef = l21_regression(X, Y, penalty, tol=TOLERANCE, max_iter=MAX_EPOCHS).solution
-    path = least_angle_regression(X, correlation, n_ranked, start=coef, news=NEWS)
-    scores = scores_along_paths(row_norms(coef), [path], correlation)
-    return Regression(scale, target, coef, correlation, scores)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from tamis.auto._candidates import (
     Regression,
     Target,
     evidence,
+    path_scores,
     regress,
     standardised_columns,
     targets_of,
@@ -127,7 +128,6 @@ def full_ranking(X: Matrix, found: Found, kept: BoolArray) -> FloatArray:
     """The scores of the chosen ranking, ordered by its path as far as that goes."""
     chosen = found.rankings[found.chosen]
     table = TableOperator.centred(scaled_table(X, chosen.scale))
-    Y = targets_of(found.shapes[chosen.scale], chosen.target)
     n_support = int(np.count_nonzero(chosen.coef.any(axis=1)))
     n_ranked = n_support + PATH_LENGTH
-    return regress(table, Y, n_ranked, chosen.scale, chosen.target, kept).scores
+    return path_scores(table, chosen.coef, chosen.correlation, n_ranked, kept)
