@@ -19,6 +19,7 @@ from tamis.evaluation.stopwatch import part
 from tamis.evaluation.sweep import Task
 from tamis.inspection import selected_columns
 from tamis.reproduction.leaderboard_rows import ACCURACY, INFORMATION
+from tamis.utils.sparse import is_sparse
 
 __all__ = [
     "FEWEST_COLUMNS",
@@ -207,7 +208,7 @@ def run_noise(
 
 def permuted(X: Matrix, rng: np.random.Generator) -> Matrix:
     """A copy in which each column is shuffled by itself; sparse tables stay sparse."""
-    if not sp.issparse(X):
+    if not is_sparse(X):
         return rng.permuted(X, axis=0)
     columns = sp.csc_array(X)
     rows = np.concatenate(

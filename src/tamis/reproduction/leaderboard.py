@@ -188,9 +188,7 @@ def figures(results: Results, folder: Path) -> list[Path]:
     """The critical difference diagram."""
     if not results.sets:
         return []
-    return critical_difference_figure(
-        ranks(results), folder, "critical_difference", bold=(ALL_FEATURES_LABEL, RANDOM_LABEL)
-    )
+    return critical_difference_figure(ranks(results), folder, "critical_difference")
 
 
 EXPERIMENT = Experiment(

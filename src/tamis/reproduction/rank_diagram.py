@@ -8,14 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from tamis._typing import FloatArray
+from tamis.evaluation.candidates import ALL_FEATURES_LABEL, RANDOM_LABEL
 from tamis.evaluation.statistics import Ranks
 from tamis.reproduction.figures import require_matplotlib, save
 
 __all__ = ["critical_difference_figure"]
 
+BASELINES = (ALL_FEATURES_LABEL, RANDOM_LABEL)
+
 
 def critical_difference_figure(
-    found: Ranks, folder: Path, name: str, *, bold: Collection[str] = ()
+    found: Ranks, folder: Path, name: str, *, bold: Collection[str] = BASELINES
 ) -> list[Path]:
     """The critical difference diagram: methods on an axis of mean ranks, as PNG and SVG.
 
@@ -26,8 +29,8 @@ def critical_difference_figure(
     found : Ranks
     folder, name : Path and str
         The files are ``name.png`` and ``name.svg`` in this folder.
-    bold : collection of str
-        Labels that stand out, such as the baselines.
+    bold : collection of str, optional
+        Labels that stand out; all features and random subsets, unless given.
 
     Returns
     -------

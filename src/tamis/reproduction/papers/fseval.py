@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tamis import registry
-from tamis.evaluation.candidates import ALL_FEATURES_LABEL, RANDOM_LABEL, Candidate
+from tamis.evaluation.candidates import Candidate
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Results
 from tamis.evaluation.runs import selection_tasks
@@ -106,10 +106,7 @@ def figures(results: Results, folder: Path) -> list[Path]:
         path
         for measure in MEASURES
         for path in critical_difference_figure(
-            found.ranks[measure.head],
-            folder,
-            f"critical_difference_{measure.head.lower()}",
-            bold=(ALL_FEATURES_LABEL, RANDOM_LABEL),
+            found.ranks[measure.head], folder, f"critical_difference_{measure.head.lower()}"
         )
     ]
 
