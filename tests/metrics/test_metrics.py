@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from references.tables import correlated
 from sklearn import metrics as sk
 
 from tamis.metrics import (
@@ -370,8 +371,7 @@ def reference_redundancy(X):
 
 @pytest.fixture
 def table():
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(40, 7)) @ rng.normal(size=(7, 7)) + rng.normal(size=7)
+    return correlated(40, 7)
 
 
 def sparse_table(rng, n_rows=50, n_columns=9):

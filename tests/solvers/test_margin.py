@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from references.margin import inner_optimum, labelled_optimum, normalised_gaussian_laplacian
 from references.memory import with_peak_memory
+from references.tables import overlapping_clusters
 
 from tamis.clustering import kmeans, margin_starts
 from tamis.solvers import margin_hessian
@@ -35,16 +36,6 @@ from tamis.solvers.margin_problem import (
 from tamis.solvers.table_operator import TableOperator
 
 FORMS = [np.asarray, sp.csr_array]
-
-
-def table(n_samples, n_features, n_clusters=2, seed=0):
-    """Non-negative, some zeros, with clusters that overlap."""
-    rng = np.random.default_rng(seed)
-    labels = np.arange(n_samples) % n_clusters
-    centres = 1.5 * rng.standard_normal((n_clusters, n_features))
-    X = np.abs(rng.standard_normal((n_samples, n_features)) + centres[labels])
-    X[rng.random(X.shape) < 0.2] = 0
-    return X, labels
 
 
 def random_laplacian(n_samples, seed=0):
@@ -81,7 +72,7 @@ def task_of(X, n_clusters, *, lam=0.0, C=10.0, n_selected=3, limit=0.03, epsilon
 
 
 def random_problem(n_samples, n_features, n_clusters, n_cuts=5, seed=0, **settings):
-    X, labels = table(n_samples, n_features, n_clusters, seed)
+    X, labels = overlapping_clusters(n_samples, n_features, n_clusters, seed)
     task, H = task_of(X, n_clusters, **settings)
     rng = np.random.default_rng(seed)
     cuts = task.first_cut(labels)
@@ -157,7 +148,7 @@ def test_equal_classes_leave_the_bias_out_of_a_cut(n_selected):
 
 @pytest.mark.parametrize("n_clusters", [2, 3])
 def test_wide_tables_have_the_same_solution_by_samples_as_by_features(n_clusters):
-    X, labels = table(12, 60, n_clusters)
+    X, labels = overlapping_clusters(12, 60, n_clusters)
     task, H = task_of(X, n_clusters, lam=0.02)
     assert isinstance(task.hessian, SampleHessian)
     column, weight = (H[:60, 60], H[60, 60]) if n_clusters == 2 else (np.zeros(60), 0.0)
@@ -173,7 +164,7 @@ def test_wide_tables_have_the_same_solution_by_samples_as_by_features(n_clusters
 @pytest.mark.parametrize("n_clusters", [2, 3])
 def test_another_unit_is_another_weight_of_the_loss(n_clusters, factor):
     """X → aX with C is X with a²C: v is divided by a, the objective by a²."""
-    X, labels = table(40, 10, n_clusters)
+    X, labels = overlapping_clusters(40, 10, n_clusters)
     scaled, _ = task_of(factor * X, n_clusters, C=10.0)
     plain, _ = task_of(X, n_clusters, C=10.0 * factor**2)
     found = scaled.inner(scaled.first_cut(labels))[1]
@@ -215,7 +206,7 @@ def test_scale_factors_of_few_used_features_share_the_rest():
 @pytest.mark.parametrize("n_blocks", [1, 3])
 def test_both_forms_of_the_hessian_solve_the_dense_system(n_blocks, form):
     rng = np.random.default_rng(0)
-    X, _ = table(9, 7)
+    X, _ = overlapping_clusters(9, 7)
     samples = operator(form(X), centre=n_blocks == 1)
     L = random_laplacian(9)
     dense = np.column_stack([X - samples.origin, np.ones(9)])
@@ -251,7 +242,7 @@ def test_both_forms_of_the_hessian_solve_the_dense_system(n_blocks, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_the_blockwise_gaussian_form_is_that_of_the_dense_formula(form, centre, monkeypatch):
     monkeypatch.setattr(margin_hessian, "LAPLACIAN_BLOCK_SIZE", 1)
-    X, _ = table(150, 6)
+    X, _ = overlapping_clusters(150, 6)
     L = normalised_gaussian_laplacian(X, 1.7)
     samples = operator(form(X), centre=centre)
     blocks = list(GaussianLaplacian(TableOperator.centred(form(X)), 1.7).blocks())
@@ -276,7 +267,7 @@ def test_samples_without_an_edge_are_free():
 
 def test_a_system_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(margin_hessian, "SIDE_MAX", 20)
-    X, _ = table(30, 25)
+    X, _ = overlapping_clusters(30, 25)
     L = SparseLaplacian(sp.csr_array(random_laplacian(30)))
     with pytest.raises(ValueError, match="set lam=0") as caught:
         manifold_hessian(TableOperator.centred(X), L, 0.1, 1, remedy="set lam=0")
@@ -286,7 +277,7 @@ def test_a_system_that_is_too_large_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("lam", [0.0, 0.01])
 def test_wide_tables_never_meet_a_square_matrix_of_features(lam):
-    X, labels = table(40, 10_000)
+    X, labels = overlapping_clusters(40, 10_000)
     task, _ = task_of(X[:, :50], 2, lam=lam)  # the graph alone
     samples = TableOperator.centred(X)
     hessian = NoHessian(10_000, 1)
@@ -314,7 +305,7 @@ def test_no_cut_asks_for_more_than_the_most_violated(n_clusters):
     """Propositions 3 and 8, against all cuts there are."""
     rng = np.random.default_rng(1)
     n_samples = 7
-    X, _ = table(n_samples, 3, n_clusters)
+    X, _ = overlapping_clusters(n_samples, 3, n_clusters)
     task, _ = task_of(X, n_clusters)
     V = rng.standard_normal((3, task.classes.n_blocks))
     b = 0.2 if n_clusters == 2 else 0.0
@@ -334,7 +325,7 @@ def test_no_cut_asks_for_more_than_the_most_violated(n_clusters):
 
 
 def test_a_rival_that_became_the_own_class_asks_nothing():
-    X, _ = table(4, 3, 3)
+    X, _ = overlapping_clusters(4, 3, 3)
     classes = ManyClasses(TableOperator(X), 3)
     row, bias, bound = classes.cut(np.array([0, 1, 2, 0]), np.array([0, 1, 2, 0]))
     assert not row.any()
@@ -374,7 +365,7 @@ def clusters(X, n_clusters, start, *, lam=0.0, order="labels", tol=1e-4, **setti
     ],
 )
 def test_at_its_own_labels_the_solution_is_optimal_to_epsilon(n_clusters, lam, order):
-    X, labels = table(30, 6, n_clusters)
+    X, labels = overlapping_clusters(30, 6, n_clusters)
     task, found, H = clusters(X, n_clusters, labels, lam=lam, order=order, tol=0.0)
     expected = labelled_optimum(X - task.X.origin, found.labels, task, H)
     assert found.outcome == "converged"
@@ -402,7 +393,7 @@ def poor_labels(labels, n_clusters):
     ("n_features", "n_clusters", "order"), [(4, 2, "labels"), (8, 3, "labels"), (4, 2, "cuts")]
 )
 def test_the_objective_falls_from_poor_labels(n_features, n_clusters, order):
-    X, labels = table(100, n_features, n_clusters)
+    X, labels = overlapping_clusters(100, n_features, n_clusters)
     _, found, _ = clusters(X, n_clusters, poor_labels(labels, n_clusters), order=order)
     assert (np.diff(found.objective) < 0).all()
     if order == "labels":
@@ -410,7 +401,7 @@ def test_the_objective_falls_from_poor_labels(n_features, n_clusters, order):
 
 
 def test_a_lower_objective_with_fewer_clusters_does_not_count():
-    X, labels = table(100, 4, 3)
+    X, labels = overlapping_clusters(100, 4, 3)
     poor = poor_labels(labels, 3)
     task, found, _ = clusters(X, 3, poor)
     assert found.n_used == 3
@@ -425,7 +416,7 @@ def test_a_lower_objective_with_fewer_clusters_does_not_count():
 
 @pytest.mark.slow
 def test_the_best_of_several_starts_counts():
-    X, labels = table(60, 6)
+    X, labels = overlapping_clusters(60, 6)
     task, _ = task_of(X, 2)
     settings = {
         "n_clusters": 2,
@@ -449,14 +440,14 @@ def test_the_number_of_cuts_does_not_grow_with_the_samples(n_clusters):
     """Lemma 2."""
     counts = []
     for n_samples in (150, 1200):
-        X, labels = table(n_samples, 6, n_clusters)
+        X, labels = overlapping_clusters(n_samples, 6, n_clusters)
         counts.append(clusters(X, n_clusters, labels, epsilon=0.01)[1].n_cuts)
     assert counts[0] >= 3
     assert counts[1] <= 1.5 * counts[0] + 3
 
 
 def test_labels_have_no_gaps_when_a_cluster_is_left_empty():
-    X, _ = table(60, 5, 2)
+    X, _ = overlapping_clusters(60, 5, 2)
     X = X - X.mean(axis=0)
     found = margin_clusters(
         TableOperator(X),
@@ -473,7 +464,7 @@ def test_labels_have_no_gaps_when_a_cluster_is_left_empty():
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_starts_are_those_of_kmeans_and_of_the_first_component(form):
-    X, _ = table(80, 6)
+    X, _ = overlapping_clusters(80, 6)
     starts = list(margin_starts(form(X), 2, random_state=0))
     assert len(starts) == 2
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -496,7 +487,7 @@ def test_more_clusters_start_from_the_samples_and_from_their_directions(form):
 
 
 def test_further_starts_are_tried_while_a_cluster_is_empty():
-    X, labels = table(60, 6, 3)
+    X, labels = overlapping_clusters(60, 6, 3)
     asked = []
 
     def starts(first):

@@ -6,19 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from references import scores as reference
+from references.tables import distinct_components
 
 from tamis.solvers import principal
 from tamis.solvers.principal import principal_components
 from tamis.utils import blocks
-
-
-def table(shape, offset=0.0, seed=0):
-    """Spread over four digits: no two components carry the same variance."""
-    rng = np.random.default_rng(seed)
-    side = min(shape)
-    left = np.linalg.qr(rng.standard_normal((shape[0], side)))[0]
-    right = np.linalg.qr(rng.standard_normal((shape[1], side)))[0]
-    return left * np.logspace(2, -1, side) @ right.T + offset
 
 
 def dense_gram(monkeypatch, X):
@@ -47,7 +39,7 @@ ROUTES = [dense_gram, small_blocks, lanczos, sparse]
 @pytest.mark.parametrize("shape", [(50, 14), (14, 50), (14, 14)])
 @pytest.mark.parametrize("route", ROUTES)
 def test_every_route_finds_the_components(monkeypatch, route, shape, n_components, offset):
-    X = table(shape, offset)
+    X = distinct_components(shape, offset)
     variances, directions = principal_components(route(monkeypatch, X), n_components)
     expected, expected_directions = reference.principal_components(X, n_components)
     assert variances.shape == (n_components,)
@@ -62,7 +54,7 @@ def test_every_route_finds_the_components(monkeypatch, route, shape, n_component
 @pytest.mark.parametrize("shape", [(50, 14), (14, 50)])
 @pytest.mark.parametrize("route", ROUTES)
 def test_directions_are_orthonormal(monkeypatch, route, shape):
-    _, directions = principal_components(route(monkeypatch, table(shape)), 5)
+    _, directions = principal_components(route(monkeypatch, distinct_components(shape)), 5)
     np.testing.assert_allclose(directions.T @ directions, np.eye(5), atol=1e-8)
 
 
@@ -71,7 +63,7 @@ def test_lanczos_runs_only_where_no_gram_matrix_is_formed(monkeypatch, route):
     calls = []
     original = principal.eigsh
     monkeypatch.setattr(principal, "eigsh", lambda *a, **k: calls.append(1) or original(*a, **k))
-    principal_components(route(monkeypatch, table((50, 14))), 4)
+    principal_components(route(monkeypatch, distinct_components((50, 14))), 4)
     assert bool(calls) == (route in {lanczos, sparse})
 
 
@@ -89,7 +81,7 @@ def test_a_fraction_takes_the_fewest_components(monkeypatch, route, shape, fract
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_the_result_is_the_same_to_the_last_bit_every_time(monkeypatch, route):
-    X = route(monkeypatch, table((50, 14)))
+    X = route(monkeypatch, distinct_components((50, 14)))
     first, second = principal_components(X, 5), principal_components(X, 5)
     for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -97,7 +89,7 @@ def test_the_result_is_the_same_to_the_last_bit_every_time(monkeypatch, route):
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_the_table_is_left_as_it_is(monkeypatch, route):
-    X = route(monkeypatch, table((50, 14), offset=3))
+    X = route(monkeypatch, distinct_components((50, 14), offset=3))
     kept = X.copy()
     principal_components(X, 5)
     assert abs(X - kept).max() == 0
@@ -105,7 +97,7 @@ def test_the_table_is_left_as_it_is(monkeypatch, route):
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_large_offset_costs_little_precision(monkeypatch, route):
-    X = table((50, 14), offset=1e8)
+    X = distinct_components((50, 14), offset=1e8)
     variances, _ = principal_components(route(monkeypatch, X), 3)
     expected, _ = reference.principal_components(X - 1e8, 3)
     np.testing.assert_allclose(variances, expected, rtol=1e-6)

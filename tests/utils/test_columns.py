@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from references.tables import off_centre
 
 from tamis.utils import blocks
 from tamis.utils.blocks import row_blocks
@@ -37,8 +38,7 @@ def form(request):
 
 @pytest.fixture
 def table():
-    rng = np.random.default_rng(0)
-    return rng.standard_normal((200, 7)) * (rng.random((200, 7)) < 0.6)
+    return off_centre(200, 7, offset=0.0, zeros=0.4)
 
 
 # --- row blocks -------------------------------------------------------------------------------

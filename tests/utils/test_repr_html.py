@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from references.tables import growing_spread
 from sklearn import config_context
 
 from tamis import M3FS, MaxVariance
@@ -13,7 +14,7 @@ from tamis.registry import METHODS
 
 @pytest.fixture
 def table():
-    return np.random.RandomState(0).normal(size=(30, 14)) * np.arange(1, 15)
+    return growing_spread(30, 14)
 
 
 def test_unfitted_is_as_scikit_learn_has_it():

@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.solvers.table_operator import TableOperator
-from tamis.utils.sparse import with_short_indices
+from tamis.utils.sparse import is_sparse, with_short_indices
 from tamis.utils.ties import content_ranks
 
 
@@ -108,7 +108,7 @@ def indicator(labels: IntArray) -> sp.csr_array:
 def cluster_means(X: Matrix, labels: IntArray) -> FloatArray:
     """Means of the clusters, dense: ``(GᵀG)⁻¹GᵀX``."""
     sums = indicator(labels).T @ X
-    sums = sums.toarray() if sp.issparse(sums) else sums
+    sums = sums.toarray() if is_sparse(sums) else sums
     return sums / np.bincount(labels)[:, None]
 
 
@@ -135,7 +135,7 @@ def _outwards(X: Matrix) -> IntArray:
 
 def _clusters_of(X: Matrix, labels: IntArray) -> Clusters:
     centres = cluster_means(X, labels)
-    if sp.issparse(X):
+    if is_sparse(X):
         within = X.multiply(X).sum() - np.bincount(labels) @ (centres**2).sum(axis=1)
         return Clusters(labels, centres, max(0.0, float(within)))
     deviations = X - centres[labels]

@@ -23,7 +23,7 @@ from tamis.solvers.margin_hessian import NoHessian
 from tamis.solvers.principal import principal_components
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import extent, variances, weighted_moments
-from tamis.utils.sparse import canonical_csr
+from tamis.utils.sparse import canonical_csr, is_sparse
 
 # The balance l / n of the separating functions: see MaximumMarginClustering.
 TWO_CLASS_BALANCE, MULTI_CLASS_BALANCE = 0.03, 0.01
@@ -46,7 +46,7 @@ def margin_starts(
     if n_clusters == 2:
         spread = np.sqrt(variances(X))
         standardised = X * np.divide(1, spread, out=np.zeros_like(spread), where=spread > 0)
-        if sp.issparse(X):
+        if is_sparse(X):
             standardised = sp.csr_array(standardised)
         direction = principal_components(standardised, 1)[1][:, 0]
         mean = weighted_moments(standardised, np.ones(X.shape[0]))[0]
@@ -260,7 +260,7 @@ class MaximumMarginClustering(ClusterMixin, BaseEstimator):
         table = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], **options
         )
-        return canonical_csr(table) if sp.issparse(table) else table
+        return canonical_csr(table) if is_sparse(table) else table
 
     def _decision(self, X: Matrix) -> FloatArray:
         return X @ self.coef_ + self.intercept_

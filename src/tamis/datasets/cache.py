@@ -13,11 +13,11 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pooch
-import scipy.sparse as sp
 
 from tamis.datasets.records import DatasetError, Raw
 from tamis.io import csr_parts
 from tamis.utils.files import WORK_PREFIX, replacing
+from tamis.utils.sparse import is_sparse
 
 __all__ = ["WorkFolder", "cache_folder", "cached_file", "fetch", "store"]
 
@@ -80,7 +80,7 @@ def fetch(addresses: Sequence[str], folder: Path) -> list[Path]:
 
 def store(raw: Raw, name: str) -> Path:
     """Write a set into the cache: whole, or not at all."""
-    arrays = csr_parts(raw.X.tocsr()) if sp.issparse(raw.X) else {"X": raw.X}
+    arrays = csr_parts(raw.X.tocsr()) if is_sparse(raw.X) else {"X": raw.X}
     target = cached_file(name)
     try:
         with replacing(target) as beside:

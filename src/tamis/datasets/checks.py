@@ -7,13 +7,12 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from tamis._typing import Matrix
 from tamis.utils.columns import extent
-from tamis.utils.sparse import canonical_csr
+from tamis.utils.sparse import canonical_csr, is_sparse
 from tamis.utils.validation import refuse_text_columns, refuse_unusable_values
 
 __all__ = ["checked_labels", "checked_table"]
@@ -30,14 +29,14 @@ def checked_table(X: Any, names: Sequence[str] | None) -> tuple[Matrix, Sequence
     """
     if nw.dependencies.is_into_dataframe(X):
         names = names or tuple(nw.from_native(X, eager_only=True).columns)
-    elif not sp.issparse(X):
+    elif not is_sparse(X):
         X = _plain_array(X)
     refuse_text_columns(X)
     # Sums run in the order of memory: one order for all, so that their last digits are the same.
     table = check_array(
         X, accept_sparse=("csr", "csc"), dtype="numeric", order="C", ensure_all_finite=False
     )
-    values = canonical_csr(table) if sp.issparse(table) else table
+    values = canonical_csr(table) if is_sparse(table) else table
     refuse_unusable_values(*extent(values), names)
     return table, names
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from tamis._typing import IntArray, Matrix
+from tamis.utils.sparse import is_sparse
 
 __all__ = ["checksum", "label_codes"]
 
@@ -53,7 +54,7 @@ def checksum(X: Matrix, y: ArrayLike) -> str:
     """
     n_samples, n_features = X.shape
     digest = hashlib.sha256(np.array([n_samples, n_features], "<i8").tobytes())
-    rows = X.tocsr() if sp.issparse(X) else X
+    rows = X.tocsr() if is_sparse(X) else X
     # The blocks follow from the shape alone: where they end is part of what is hashed.
     block_rows = max(1, _BLOCK_VALUES // max(1, n_features))
     for start in range(0, n_samples, block_rows):
@@ -63,7 +64,7 @@ def checksum(X: Matrix, y: ArrayLike) -> str:
 
 
 def _add_block(digest: Any, block: Matrix) -> None:
-    if sp.issparse(block):
+    if is_sparse(block):
         values = sp.csr_array(block, dtype=np.float64, copy=True)
         values.sum_duplicates()
         values.data = np.round(values.data, _DECIMALS)

@@ -16,6 +16,7 @@ from tamis.datasets.contents import label_codes
 from tamis.datasets.records import DatasetError, Entry, Raw
 from tamis.datasets.variables import table_and_classes
 from tamis.utils.columns import columns_not_finite
+from tamis.utils.sparse import is_sparse
 
 __all__ = ["SUFFIXES", "read"]
 
@@ -63,7 +64,7 @@ def _checked(raw: Raw) -> Raw:
         raise DatasetError(f"the table holds {X.dtype} values where real numbers are needed")
     if y.shape != (X.shape[0],):
         raise DatasetError(f"there are {y.size} classes for {X.shape[0]} samples")
-    X = sp.csr_array(X) if sp.issparse(X) else X
+    X = sp.csr_array(X) if is_sparse(X) else X
     columns, _ = columns_not_finite(X)
     if columns.size:
         raise DatasetError(

@@ -15,6 +15,7 @@ from tamis.datasets import cache, formats
 from tamis.datasets.contents import checksum, label_codes
 from tamis.datasets.records import Copy, Dataset, DatasetError, DatasetWarning, Entry, Raw
 from tamis.datasets.registry import ENTRIES, entry, find, plain
+from tamis.utils.sparse import is_sparse
 
 __all__ = ["Origin", "available", "load", "local_copy", "origin"]
 
@@ -327,7 +328,7 @@ def _own_file(name: str, path: Path) -> Dataset:
         n_features,
         n_classes=int(np.unique(raw.y).size),
         kind="table",
-        sparse=sp.issparse(raw.X),
+        sparse=is_sparse(raw.X),
         source=str(path),
         licence="your own",
         sha256=_own_copy(raw, name, path).sha256,
@@ -341,6 +342,6 @@ def _dataset(raw: Raw, known: Entry) -> Dataset:
     if known.sparse:
         X = sp.csr_array(raw.X, dtype=np.float64)
     else:
-        dense = raw.X.toarray() if sp.issparse(raw.X) else raw.X
+        dense = raw.X.toarray() if is_sparse(raw.X) else raw.X
         X = np.ascontiguousarray(dense, dtype=np.float64)
     return Dataset(known.name, X, raw.y, known, raw.names)

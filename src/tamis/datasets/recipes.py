@@ -35,7 +35,7 @@ def _keep_classes(raw: Raw, codes: tuple[int, ...]) -> Raw:
 def _pool(raw: Raw, codes: tuple[int, ...], side: int) -> Raw:
     images, y, _ = _keep_classes(raw, codes)
     half = side // 2
-    pooled = images.reshape(-1, half, 2, half, 2).mean(axis=(2, 4), dtype=np.float64)
+    pooled = np.asarray(images).reshape(-1, half, 2, half, 2).mean(axis=(2, 4), dtype=np.float64)
     return Raw(pooled.reshape(-1, half * half), y)
 
 
@@ -43,4 +43,4 @@ def _add_noise(raw: Raw, n_columns: int, seed: int) -> Raw:
     # The legacy generator: its stream is promised never to change, so that the checksum holds.
     noise = check_random_state(seed).standard_normal((raw.X.shape[0], n_columns))
     names = raw.names and (*raw.names, *(f"noise{j}" for j in range(n_columns)))
-    return Raw(np.hstack([raw.X, noise]), raw.y, names)
+    return Raw(np.hstack([np.asarray(raw.X), noise]), raw.y, names)

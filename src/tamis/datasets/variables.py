@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tamis._typing import Matrix
 from tamis.datasets.records import DatasetError, Entry, Raw
 from tamis.io import LABEL_NAMES, TABLE_NAMES
+from tamis.utils.sparse import is_sparse
 
 __all__ = ["table_and_classes"]
 
@@ -60,7 +60,7 @@ def _rank(name: str, usual: tuple[str, ...]) -> int:
 
 def _tables(value: Any) -> Iterator[Matrix]:
     """The matrices of numbers in a variable, those in the cells of a cell array included."""
-    if sp.issparse(value):
+    if is_sparse(value):
         yield value
     elif isinstance(value, np.ndarray) and value.dtype == object:
         for cell in value.flat:
@@ -85,7 +85,7 @@ def _classes(
 
 def _label_vector(value: Any, lengths: tuple[int, int]) -> NDArray[Any] | None:
     """A variable as one label per sample, or None if it cannot be that."""
-    if sp.issparse(value) and value.shape[0] * value.shape[1] < 50 * max(lengths):
+    if is_sparse(value) and value.shape[0] * value.shape[1] < 50 * max(lengths):
         value = value.toarray()
     if isinstance(value, np.ndarray) and value.dtype == object and value.size in lengths:
         cells = [np.asarray(cell) for cell in value.flat]  # a cell array of names?

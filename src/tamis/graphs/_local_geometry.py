@@ -11,6 +11,7 @@ from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.graphs._neighbors import Neighbors, directed_graph, nearest_neighbors
 from tamis.graphs._tiles import pair_distances
 from tamis.utils.blocks import row_blocks
+from tamis.utils.sparse import is_sparse
 
 
 def lle_weights(
@@ -38,7 +39,7 @@ def lle_weights(
         neighbors = nearest_neighbors(X, n_neighbors)
     indices = neighbors.indices
     n_samples, n_neighbors = indices.shape
-    X = sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X)
+    X = sp.csr_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(X)
     values = np.empty((n_samples, n_neighbors))
     for rows in neighborhood_blocks(X, n_samples, n_neighbors):
         gram = local_gram(X, np.arange(rows.start, rows.stop), indices[rows])
@@ -74,7 +75,7 @@ def local_gram(X: Matrix, centres: IntArray, indices: IntArray) -> FloatArray:
     -------
     ndarray of shape (m, k, k)
     """
-    if not sp.issparse(X):
+    if not is_sparse(X):
         differences = np.subtract(X[indices], X[centres][:, None], dtype=np.float64)
         return differences @ differences.transpose(0, 2, 1)
     # ⟨a − x, b − x⟩ = (‖a − x‖² + ‖b − x‖² − ‖a − b‖²) / 2 needs distances only.
@@ -105,16 +106,16 @@ def local_sets(graph: SparseMatrix | Neighbors) -> list[tuple[IntArray, IntArray
     edges = sp.coo_array(graph)
     row, column = edges.coords
     proper = (row != column) & (edges.data != 0)
-    graph = sp.csr_array((edges.data[proper], (row[proper], column[proper])), shape=edges.shape)
-    counts = np.diff(graph.indptr)
+    links = sp.csr_array((edges.data[proper], (row[proper], column[proper])), shape=edges.shape)
+    counts = np.diff(links.indptr)
     sets = []
     for k in np.unique(counts[counts > 0]):
         centres = np.flatnonzero(counts == k)
-        sets.append((centres, graph.indices[graph.indptr[centres][:, None] + np.arange(k)]))
+        sets.append((centres, links.indices[links.indptr[centres][:, None] + np.arange(k)]))
     return sets
 
 
 def neighborhood_blocks(X: Matrix, n_sets: int, n_neighbors: int) -> Iterator[slice]:
     """Slices of neighbourhoods whose differences and Gram matrices make a block."""
-    row_length = X.nnz // X.shape[0] if sp.issparse(X) else X.shape[1]
+    row_length = X.nnz // X.shape[0] if is_sparse(X) else X.shape[1]
     return row_blocks(n_sets, n_neighbors * max(n_neighbors, row_length))

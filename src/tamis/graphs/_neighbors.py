@@ -14,7 +14,7 @@ from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.graphs._cache import cached
 from tamis.graphs._tiles import TileSearch, pair_distances, power_of_two_scale
 from tamis.utils.blocks import row_blocks
-from tamis.utils.sparse import canonical_csr
+from tamis.utils.sparse import canonical_csr, is_sparse
 from tamis.utils.ties import TIE, content_ranks, first_per_row
 
 # The time of a k-d tree doubles with each column, that of the tiles grows with the samples: the
@@ -110,7 +110,7 @@ def nearest_neighbors(
             f"n_neighbors={n_neighbors} needs 1 <= n_neighbors < n_samples, but X has "
             f"{n_samples} samples; lower n_neighbors to at most {n_samples - 1}."
         )
-    X = canonical_csr(X) if sp.issparse(X) else np.ascontiguousarray(X)
+    X = canonical_csr(X) if is_sparse(X) else np.ascontiguousarray(X)
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     lowest, largest = float(X.min()), float(X.max())
@@ -140,12 +140,12 @@ def _exact_search(X: Matrix, n_neighbors: int, n_jobs: int | None, verbose: bool
     n_distinct = len(first)
     distinct = X[first] if n_distinct < n_samples else X
     few_columns = X.shape[1] <= np.log2(n_distinct / KD_TREE_MIN_SAMPLES)
-    use_tree = few_columns and not sp.issparse(X)
+    use_tree = few_columns and not is_sparse(X)
     ranks = content_ranks(X)
     n_nearest = min(n_neighbors, n_distinct - 1)
     if n_distinct == 1:
         indices, squared = np.empty((1, 0), dtype=np.intp), np.empty((1, 0))
-    elif use_tree:
+    elif use_tree and not is_sparse(distinct):
         indices, squared = _kd_tree(distinct, n_nearest, ranks[first], n_jobs)
     else:
         indices, squared = TileSearch(distinct, n_nearest, ranks[first]).run(verbose)
@@ -188,7 +188,7 @@ def _group_equal_rows(X: Matrix) -> tuple[IntArray, IntArray]:
     # A row's hash is the product of its bits with random odd numbers, modulo 2⁶⁴; zeros add
     # nothing, so that sparse rows need only their stored numbers.
     multipliers = np.random.default_rng(0).integers(0, 2**63, X.shape[1], dtype=np.uint64) * 2 + 1
-    if sp.issparse(X):
+    if is_sparse(X):
         bits = sp.csr_array((_bits(X.data), X.indices, X.indptr), shape=X.shape)
         hashes = bits @ multipliers
     else:
@@ -264,7 +264,7 @@ def _nn_descent(
     rng = check_random_state(random_state)
     n_samples = X.shape[0]
     # It works in single precision: without the offset, and near 1, no digits are lost.
-    table = sp.csr_matrix(X) if sp.issparse(X) else X - X.mean(axis=0, dtype=np.float64)
+    table = sp.csr_matrix(X) if is_sparse(X) else X - X.mean(axis=0, dtype=np.float64)
     table = table * power_of_two_scale(max(float(table.max()), -float(table.min())))
     with warnings.catch_warnings():
         # Said below, as an error, where it matters.

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, Matrix
+from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.utils.blocks import pair_blocks, row_blocks
 from tamis.utils.progress import progress
 from tamis.utils.rows import row_differences
+from tamis.utils.sparse import is_sparse
 from tamis.utils.threads import FasterThreads
 from tamis.utils.ties import TIE, by_distance, first_per_row
 
@@ -32,7 +33,7 @@ def pair_distances(X: Matrix, left: IntArray, right: IntArray) -> FloatArray:
     squared = np.empty(len(left))
     for pairs in pair_blocks(X, left, right):
         difference = row_differences(X, left[pairs], right[pairs])
-        if sp.issparse(X):
+        if is_sparse(difference):
             squared[pairs] = difference.power(2).sum(axis=1)
         else:
             squared[pairs] = np.einsum("pd,pd->p", difference, difference)
@@ -60,7 +61,7 @@ class TileSearch:
         self.ranks = ranks
         n_samples, n_features = X.shape
         side = max(SMALLEST_TILE_SIDE, min(TILE_SIDE, WIDE_BLOCK_SIZE // (n_features + 2)))
-        if sp.issparse(X):
+        if is_sparse(X):
             lengths = np.diff(X.indptr)
             n_present = min(n_features, SPARSE_TILE_SIDE * int(lengths.mean()) + int(lengths.max()))
             side = max(
@@ -88,7 +89,7 @@ class TileSearch:
         n_tiles = n_blocks * (n_blocks + 1) // 2
         # The bounds allow for rounding, so that any number of threads finds the same neighbours.
         n_samples, n_features = self.X.shape
-        threads = FasterThreads(0 if sp.issparse(self.X) else n_samples**2 * n_features)
+        threads = FasterThreads(0 if is_sparse(self.X) else n_samples**2 * n_features)
         for i, j in progress(_diagonal_first(n_blocks), n_tiles, "neighbours", verbose):
             left, right = self.blocks[i], self.blocks[j]
             with threads.piece((left.stop - left.start) * (right.stop - right.start)):
@@ -115,15 +116,16 @@ class _Tiles:
 
     def __init__(self, X: Matrix, dtype: type) -> None:
         self.dtype = dtype
-        self._is_sparse = sp.issparse(X)
         n_samples, n_features = X.shape
-        if self._is_sparse:
+        self._sparse: SparseMatrix | None = None
+        self._dense: FloatArray | None = None
+        if is_sparse(X):
             table = X.astype(np.float64)
             self.scale = power_of_two_scale(float(np.abs(table.data).max(initial=0.0)))
             table = table * self.scale
             squared_norms = table.power(2).sum(axis=1)
             product_length = int(np.diff(X.indptr).max()) + 2
-            self._table = table.astype(dtype)
+            self._sparse = table.astype(dtype)
             self._densified = (-1, np.empty(0, dtype=np.intp), np.empty(0))
         else:
             # Any centre will do; outliers do not move the median.
@@ -138,14 +140,13 @@ class _Tiles:
             product_length = n_features + 2
             # In single precision the rows are kept, in double precision made block by block: that
             # would be a second table.
-            self._table = None
             if dtype is np.float32:
-                self._table = np.ones((n_samples, n_features + 2), dtype=dtype)
+                self._dense = np.ones((n_samples, n_features + 2), dtype=dtype)
             for rows in row_blocks(n_samples, n_features):
                 centred = (X[rows] - centre) * self.scale
                 squared_norms[rows] = np.einsum("nd,nd->n", centred, centred)
-                if self._table is not None:
-                    self._table[rows, :n_features] = centred
+                if self._dense is not None:
+                    self._dense[rows, :n_features] = centred
         # Twice the classical bound, for the casts and the norms; in double precision the norms and
         # the differences that settle a pair are no more exact than the product.
         relative_error = (product_length + 16) * float(np.finfo(dtype).eps)
@@ -155,15 +156,15 @@ class _Tiles:
         self.underflow = product_length * 16 * float(np.finfo(dtype).tiny)
         # Upper minus lower bound of a pair is gap[i] + gap[j].
         self.gap = 2 * relative_error * squared_norms + 2 * self.underflow
-        if not self._is_sparse and self._table is not None:
-            self._table[:, -1] = self._lower_norms
+        if self._dense is not None:
+            self._dense[:, -1] = self._lower_norms
 
     def between(self, left: slice, right: slice) -> FloatArray:
         """Lower bounds of the squared distances between two blocks of rows."""
-        if self._is_sparse:
+        if self._sparse is not None:
             # A sparse times a dense block: the product of two sparse blocks is dense anyway.
-            place, dense = self._dense_columns(right)
-            rows = self._table[left]
+            place, dense = self._dense_columns(self._sparse, right)
+            rows = self._sparse[left]
             shape = (rows.shape[0], len(dense))
             tile = sp.csr_array((rows.data, place[rows.indices], rows.indptr), shape=shape) @ dense
             tile *= -2
@@ -177,8 +178,8 @@ class _Tiles:
 
     def _rows(self, block: slice) -> FloatArray:
         """Columns: the centred row, 1, its squared norm; `between` pairs them crosswise."""
-        if self._table is not None:
-            return self._table[block]
+        if self._dense is not None:
+            return self._dense[block]
         rows = np.ones((block.stop - block.start, len(self._centre) + 2))
         centred = rows[:, :-2]
         np.subtract(self._X[block], self._centre, out=centred)
@@ -186,14 +187,14 @@ class _Tiles:
         rows[:, -1] = self._lower_norms[block]
         return rows
 
-    def _dense_columns(self, block: slice) -> tuple[IntArray, FloatArray]:
+    def _dense_columns(self, table: SparseMatrix, block: slice) -> tuple[IntArray, FloatArray]:
         """A block of sparse rows as dense columns, of the features that occur in it.
 
         Returns the place of each feature among them, the last for all others, and the columns with
         a last row of zeros. The last block is kept for the next tile.
         """
         if self._densified[0] != block.start:
-            rows = self._table[block]
+            rows = table[block]
             present, compact = np.unique(rows.indices, return_inverse=True)
             place = np.full(rows.shape[1], len(present))
             place[present] = np.arange(len(present))

@@ -12,6 +12,7 @@ from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.graphs._neighbors import Neighbors, directed_graph, nearest_neighbors
 from tamis.graphs._tiles import power_of_two_scale
 from tamis.utils.rows import squared_row_norms
+from tamis.utils.sparse import is_sparse
 
 Weights = Literal["binary", "heat", "cosine"]
 
@@ -78,7 +79,7 @@ def neighbor_graph(
     if bandwidth is not None and not bandwidth > 0:
         raise ValueError(f"bandwidth={bandwidth} must be positive, or None for the median.")
     _check_symmetry(symmetry)
-    X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    X = sp.csr_array(X) if is_sparse(X) else np.asarray(X)
     n_samples = X.shape[0]
     directed = np.arange(n_samples)  # samples that have a direction, with cosine weights
     if weights == "cosine":

@@ -11,6 +11,7 @@ from tamis._typing import FloatArray, Matrix
 from tamis.metrics._feature_sets import feature_sets
 from tamis.utils.columns import columns_not_finite, extent, weighted_moments
 from tamis.utils.messages import describe_columns
+from tamis.utils.sparse import is_sparse
 
 # How many columns `redundancy` correlates with all the others at a time.
 _BLOCK = 256
@@ -40,8 +41,7 @@ def _column_positions(features: Any, n_columns: int, names: list[Any] | None) ->
 
 def _take_columns(X: Any, positions: list[int], names: list[Any] | None) -> Matrix:
     """Copy columns of `X` as finite floats: into a CSR array if `X` is sparse, else a dense one."""
-    is_sparse = sp.issparse(X)
-    if is_sparse:
+    if is_sparse(X):
         chosen: Any = sp.csr_array(X)[:, positions]
     elif hasattr(X, "iloc"):
         chosen = X.iloc[:, positions].to_numpy(na_value=np.nan)
@@ -55,7 +55,7 @@ def _take_columns(X: Any, positions: list[int], names: list[Any] | None) -> Matr
     except (TypeError, ValueError) as error:
         raise ValueError(f"{problem} ({error}); convert them or leave them out.") from error
 
-    if is_sparse:
+    if is_sparse(columns):
         columns.sum_duplicates()
     bad, _ = columns_not_finite(columns)
     if bad.size:
@@ -78,15 +78,16 @@ def _standardize(columns: Matrix) -> FloatArray:
     # A power of two scales without rounding, and keeps the squares of any values in range.
     exponents = -np.frexp(np.maximum(-lowest, highest))[1]
     n_rows, n_columns = columns.shape
-    is_sparse = sp.issparse(columns)
-    values: FloatArray = columns.data if is_sparse else columns
-    owners: Any = columns.indices if is_sparse else slice(None)  # the column of each value
-    if is_sparse:
+    values: FloatArray
+    owners: Any  # the column of each value
+    if is_sparse(columns):
+        values, owners = columns.data, columns.indices
         # Subtracting the means from a product of columns loses digits where they are large beside
         # the deviations. In a column with a zero they are not, (mean / deviation)^2 < n_rows; a
         # column without any can be centred, for it is stored in full.
         can_centre = np.bincount(owners, minlength=n_columns) == n_rows
     else:
+        values, owners = columns, slice(None)
         can_centre = np.ones(n_columns, dtype=bool)
 
     weights = np.ones(n_rows)
@@ -147,8 +148,7 @@ def redundancy(X: Any, features: Any = None) -> float:
     1.0
     """
     names = list(X.columns) if hasattr(X, "columns") else None
-    is_sparse = sp.issparse(X)
-    if names is None and not is_sparse:
+    if names is None and not is_sparse(X):
         X = np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(f"X must be two-dimensional, not of shape {X.shape}.")
@@ -165,8 +165,8 @@ def redundancy(X: Any, features: Any = None) -> float:
     total = 0.0
     for start in range(0, n_chosen, _BLOCK):
         block = slice(start, start + _BLOCK)
-        products = columns[:, block].T @ columns[:, start:]
-        if is_sparse:
+        products: Any = columns[:, block].T @ columns[:, start:]
+        if is_sparse(products):
             products = products.toarray()
         products -= n_rows * np.outer(means[block], means[start:])
         # Above the diagonal, which starts where the block does, each pair appears once.

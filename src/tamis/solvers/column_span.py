@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from tamis._typing import BoolArray, FloatArray, IntArray, SparseMatrix
 from tamis.solvers.dense import matmul
 from tamis.solvers.table_operator import TableOperator
+from tamis.utils.sparse import is_sparse
 
 # A column of which the chosen ones explain all but this share tells nothing new.
 NEWS = 1e-10
@@ -367,7 +368,7 @@ def squared_gram_columns(X: TableOperator) -> tuple[FloatArray, FloatArray]:
     """
     n_samples, n_features = X.shape
     by_samples = n_samples < n_features and _may_be_squared(X, n_samples)
-    if X.is_sparse:
+    if is_sparse(X.stored):
         row_counts = np.diff(X.stored.indptr).astype(np.float64)
         work = SPARSE_BY_SPARSE * float(row_counts @ row_counts)
         by_columns = SPARSE_BY_DENSE * X.stored.nnz * n_features

@@ -96,8 +96,7 @@ class EmbeddingMatrix:
 
     def _from_samples(self, e: FloatArray, n_pairs: int) -> Embedding:
         factor = cholesky_of_identity_plus(self.X.gram_of_samples(e))
-        T = self._beta * factor.solve(np.eye(self.size))
-        T += self._L
+        T = self._beta * factor.solve(np.eye(self.size)) + self._L
         T = (T + T.T) / 2
         values, Y = eigenpairs_in_range(T, (0, n_pairs - 1))
         residual = np.linalg.norm(T @ Y - Y * values, axis=0).max() / np.abs(T).sum(axis=0).max()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from tamis._typing import FloatArray, Matrix
 from tamis.solvers.row_norms import LOSS_SMOOTHING, row_norms, smoothing_of
 from tamis.utils.blocks import row_blocks
 from tamis.utils.rows import squared_row_norms
+from tamis.utils.sparse import is_sparse
 
 
 def residual_norms(X: Matrix, U: FloatArray, V: FloatArray) -> FloatArray:
@@ -18,7 +18,7 @@ def residual_norms(X: Matrix, U: FloatArray, V: FloatArray) -> FloatArray:
     Dense tables are read in blocks of rows. The residual of a sparse one is dense; only its norms
     are computed, by expanding the square, to half of the digits of ‖x_i‖.
     """
-    if sp.issparse(X):
+    if is_sparse(X):
         squares = squared_row_norms(X) - np.einsum("ij,ij->i", U, 2 * (X @ V) - U @ (V.T @ V))
         return np.sqrt(squares.clip(min=0))
     norms = np.empty(X.shape[0])

@@ -20,6 +20,7 @@ from tamis.solvers.eigen import SIDE_MAX
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.blocks import row_blocks
 from tamis.utils.rows import squared_row_norms
+from tamis.utils.sparse import is_sparse
 
 # Numbers in a block of rows of an n × n Laplacian.
 LAPLACIAN_BLOCK_SIZE = 1 << 21
@@ -273,7 +274,7 @@ class GaussianLaplacian:
 def _squared_distances(X: Matrix, rows: slice) -> FloatArray:
     """Squared distances of a block of samples to all samples; zero to itself."""
     product = X[rows] @ X.T
-    product = product.toarray() if sp.issparse(product) else product
+    product = product.toarray() if is_sparse(product) else product
     norms = squared_row_norms(X)
     squared = np.maximum(norms[rows, None] + norms - 2 * product, 0)
     squared[_own_entries(rows)] = 0

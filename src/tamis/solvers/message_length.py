@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tamis._typing import FloatArray, Matrix
+from tamis._typing import FloatArray
 from tamis.solvers.mixture import Expectations, Mixture, expectations
 from tamis.solvers.result import SolverResult
 from tamis.solvers.stopping import has_converged
@@ -139,7 +139,9 @@ def _inner_minimum(
     return np.where(inside, best.clip(least, most), np.where(at_least >= at_most, least, most))
 
 
-def _gaussian_length(total: Matrix, variances: Matrix, model_variances: Matrix) -> FloatArray:
+def _gaussian_length(
+    total: FloatArray | int, variances: FloatArray | float, model_variances: FloatArray | float
+) -> FloatArray:
     """Minus the log-likelihood of observations of some variance under a Gaussian of their mean."""
     return total / 2 * (np.log(2 * np.pi * model_variances) + variances / model_variances)
 

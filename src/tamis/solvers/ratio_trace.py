@@ -10,7 +10,7 @@ from tamis._typing import FloatArray, Operator
 from tamis.solvers.dense import eigh, scale_rows
 from tamis.solvers.eigen import SIDE_MAX, Eigenpairs, largest_of_inverse
 from tamis.solvers.indefinite import IndefiniteGram
-from tamis.solvers.result import SolverResult
+from tamis.solvers.result import SolverResult, descent_result
 from tamis.solvers.row_norms import RATIO_SMOOTHING, smoothed_norms, smoothing_of
 from tamis.solvers.stopping import has_converged, stationarity
 from tamis.solvers.table_operator import TableOperator
@@ -86,6 +86,13 @@ class RatioTrace:
         """The objective at a feasible W."""
         return W.shape[1] * self.ratio(W) + self.gamma * float(self.norms(W).sum())
 
+    def optimality(self, W: FloatArray) -> float:
+        """Size of the gradient along the constraint, relative to the whole gradient."""
+        TW = self.gram.gram_times(W) + self.ridge * W
+        weights = self.gamma / (2 * self.norms(W))
+        gradient = TW - self.B.T @ (self.B @ W) + weights[:, None] * W
+        return stationarity(gradient, W, TW)
+
     def step(self, weights: FloatArray, n_columns: int, start: FloatArray | None) -> Eigenpairs:
         """The feasible W that minimises ``Tr(Wᵀ(S_w + δI + γ diag(weights))W)``.
 
@@ -139,18 +146,4 @@ def ratio_trace_l21(
         converged = has_converged(objective, tol)
         if converged:
             break
-    return SolverResult(
-        solution=W,
-        objective=np.array(objective),
-        optimality=_optimality(problem, W),
-        converged=converged,
-        solver=solver,
-    )
-
-
-def _optimality(problem: RatioTrace, W: FloatArray) -> float:
-    """Size of the gradient along the constraint, relative to the whole gradient."""
-    TW = problem.gram.gram_times(W) + problem.ridge * W
-    weights = problem.gamma / (2 * problem.norms(W))
-    gradient = TW - problem.B.T @ (problem.B @ W) + weights[:, None] * W
-    return stationarity(gradient, W, TW)
+    return descent_result(problem, W, objective, converged, solver)

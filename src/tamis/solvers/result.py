@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
 
 from tamis._typing import FloatArray
 
@@ -32,3 +35,24 @@ class SolverResult(Generic[SolutionT]):
     optimality: float
     converged: bool
     solver: str
+
+
+class Problem(Protocol):
+    """A problem in W that can tell how far from optimal a W is."""
+
+    def optimality(self, W: FloatArray) -> float:
+        """0 is optimal."""
+        ...
+
+
+def descent_result(
+    problem: Problem, W: FloatArray, objective: Sequence[float], converged: bool, solver: str
+) -> SolverResult[FloatArray]:
+    """The result of a descent that ended at W."""
+    return SolverResult(
+        solution=W,
+        objective=np.array(objective),
+        optimality=problem.optimality(W),
+        converged=converged,
+        solver=solver,
+    )

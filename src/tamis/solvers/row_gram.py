@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, Matrix
 from tamis.solvers.dense import matmul
 from tamis.utils.blocks import row_blocks
+from tamis.utils.sparse import is_sparse
 
 __all__ = ["RowGram"]
 
@@ -33,7 +36,7 @@ class RowGram:
     def __init__(self, X: Matrix) -> None:
         self.n_samples, self.n_features = X.shape
         self._X = X
-        if not sp.issparse(X):
+        if not is_sparse(X):
             return
         stored = np.bincount(X.indices, minlength=self.n_features)
         self._is_filled = stored > FILLED * self.n_samples
@@ -54,7 +57,7 @@ class RowGram:
             span many orders of magnitude.
         """
         weights = np.ones(self.n_features) if weights is None else weights
-        if not sp.issparse(self._X):
+        if not is_sparse(self._X):
             return _product(self._X, weights, by_roots)
         gram: FloatArray = _product(self._thin, weights[~self._is_filled], by_roots).toarray()
         weights = weights[self._is_filled]
@@ -64,7 +67,7 @@ class RowGram:
         return gram
 
 
-def _product(X: Matrix, weights: FloatArray, by_roots: bool) -> Matrix:
+def _product(X: Matrix, weights: FloatArray, by_roots: bool) -> Any:
     """By roots of the weights a table times its own transpose, of which BLAS computes half."""
     if not by_roots or weights.min(initial=0) < 0:
         return matmul(_times_columns(X, weights), X.T)
@@ -73,6 +76,6 @@ def _product(X: Matrix, weights: FloatArray, by_roots: bool) -> Matrix:
 
 
 def _times_columns(X: Matrix, factors: FloatArray) -> Matrix:
-    if not sp.issparse(X):
+    if not is_sparse(X):
         return X * factors
     return sp.csr_array((X.data * factors[X.indices], X.indices, X.indptr), shape=X.shape)

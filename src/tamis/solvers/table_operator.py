@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, Matrix
+from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.solvers.dense import matmul, scale_rows
 from tamis.solvers.row_gram import RowGram
 from tamis.utils.blocks import row_blocks
 from tamis.utils.columns import weighted_moments
+from tamis.utils.sparse import is_sparse
 
 
 class TableOperator:
@@ -45,7 +46,7 @@ class TableOperator:
     def __init__(
         self, X: Matrix, *, shift: FloatArray | None = None, row_scale: FloatArray | None = None
     ) -> None:
-        self.is_sparse = sp.issparse(X)
+        self.is_sparse = is_sparse(X)
         self.shape: tuple[int, int] = X.shape
         self.origin = np.zeros(X.shape[1]) if shift is None else shift
         self._row_scale = row_scale
@@ -53,10 +54,11 @@ class TableOperator:
         # What is left of the shift, to be taken out of products.
         self._shift: FloatArray | None = None
         self.stored: Matrix
-        if self.is_sparse:
-            self.stored = sp.csr_array(X, dtype=np.float64)
+        if is_sparse(X):
+            table = sp.csr_array(X, dtype=np.float64)
+            self.stored = table
             if shift is not None:
-                self._shift_full_columns(shift)
+                self._shift_full_columns(table, shift)
         else:
             self.stored = np.asarray(X, dtype=np.float64) if shift is None else X - shift
 
@@ -89,7 +91,7 @@ class TableOperator:
         """The table with ``(x − mean) / scale`` in each column, for statistics that are given."""
         table = cls(X, shift=mean)
         table.origin = mean / scale
-        if table.is_sparse:
+        if is_sparse(table.stored):
             table.stored = table.stored.copy()
             table.stored.data /= scale[table.stored.indices]
         else:
@@ -97,8 +99,7 @@ class TableOperator:
         table._shift = None if table._shift is None else table._shift / scale
         return table
 
-    def _shift_full_columns(self, shift: FloatArray) -> None:
-        table = self.stored
+    def _shift_full_columns(self, table: SparseMatrix, shift: FloatArray) -> None:
         full = np.bincount(table.indices, minlength=table.shape[1]) == table.shape[0]
         if full.any():
             data = table.data - np.where(full, shift, 0)[table.indices]
@@ -127,14 +128,15 @@ class TableOperator:
 
     def rows(self, some: slice) -> FloatArray:
         """Some rows, dense."""
-        rows = self.stored[some].toarray() if self.is_sparse else self.stored[some]
+        rows: Any = self.stored[some]
+        rows = rows.toarray() if self.is_sparse else rows
         if self._shift is not None:
             rows = rows - self._shift
         return rows if self._row_scale is None else scale_rows(rows, self._row_scale[some])
 
     def columns(self, chosen: IntArray) -> FloatArray:
         """The chosen columns, dense."""
-        columns = self.stored[:, chosen]
+        columns: Any = self.stored[:, chosen]
         columns = columns.toarray() if self.is_sparse else columns
         if self._shift is not None:
             columns = columns - self._shift[chosen]
@@ -158,7 +160,7 @@ class TableOperator:
         if self._shift is not None:
             mean, scatter = weighted_moments(self.stored, weights)
             return scatter + weights.sum() * (mean - self._shift) ** 2
-        if self.is_sparse:
+        if is_sparse(self.stored):
             return np.asarray(self.stored.multiply(self.stored).T @ weights)
         total = np.zeros(self.shape[1])
         for rows in row_blocks(*self.shape):
@@ -217,7 +219,7 @@ class TableOperator:
 
 def _has_zero_means(X: Matrix, mean: FloatArray, scatter: FloatArray) -> bool:
     """Whether the means of a dense table are no more than what rounding leaves of them."""
-    if sp.issparse(X) or X.dtype != np.float64:
+    if is_sparse(X) or X.dtype != np.float64:
         return False
     deviations = np.sqrt(scatter / X.shape[0])
     rounding = np.finfo(np.float64).eps * np.sqrt(X.shape[0]) * deviations

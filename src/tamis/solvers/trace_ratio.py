@@ -8,7 +8,7 @@ import numpy as np
 
 from tamis._typing import FloatArray
 from tamis.solvers.indefinite import IndefiniteGram
-from tamis.solvers.result import SolverResult
+from tamis.solvers.result import SolverResult, descent_result
 from tamis.solvers.row_norms import RATIO_SMOOTHING, smoothed_norms
 from tamis.solvers.stopping import has_converged, stationarity
 
@@ -57,6 +57,13 @@ class TraceRatio:
         """The objective at an orthonormal W."""
         ratio, _, norms = self.parts(W)
         return float(ratio + self.gamma * norms.sum())
+
+    def optimality(self, W: FloatArray) -> float:
+        """Size of the gradient along the constraint, relative to the whole gradient."""
+        ratio, total, norms = self.parts(W)
+        MW = (1 - ratio) * self.gram.gram_times(W) - self.B.T @ (self.B @ W)
+        MW += (self.ridge * (1 - ratio) + self.gamma * total / (2 * norms))[:, None] * W
+        return stationarity(MW, W)
 
 
 def trace_ratio_l21(
@@ -125,13 +132,7 @@ def trace_ratio_l21(
         converged = has_converged(objective, tol)
         if converged:
             break
-    return SolverResult(
-        solution=W,
-        objective=np.array(objective),
-        optimality=_optimality(problem, W),
-        converged=converged,
-        solver=solver,
-    )
+    return descent_result(problem, W, objective, converged, solver)
 
 
 def first_directions(problem: TraceRatio, n_columns: int) -> FloatArray:
@@ -151,11 +152,3 @@ def first_directions(problem: TraceRatio, n_columns: int) -> FloatArray:
     ratio = 1 - float(np.linalg.norm(problem.B) ** 2 / scatter.sum())
     diagonal = problem.ridge * (1 - ratio) + problem.gamma * total / (2 * norms)
     return problem.gram.smallest(diagonal, 1 - ratio, problem.B.T, n_columns).solution
-
-
-def _optimality(problem: TraceRatio, W: FloatArray) -> float:
-    """Size of the gradient along the constraint, relative to the whole gradient."""
-    ratio, total, norms = problem.parts(W)
-    MW = (1 - ratio) * problem.gram.gram_times(W) - problem.B.T @ (problem.B @ W)
-    MW += (problem.ridge * (1 - ratio) + problem.gamma * total / (2 * norms))[:, None] * W
-    return stationarity(MW, W)

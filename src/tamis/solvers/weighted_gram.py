@@ -12,6 +12,7 @@ from tamis.solvers.dense import cholesky_of_identity_plus, eigh, matmul, scale_r
 from tamis.solvers.eigen import SIDE_MAX, Eigenpairs, largest_of_inverse
 from tamis.solvers.row_gram import RowGram
 from tamis.utils.rows import dirichlet_energies
+from tamis.utils.sparse import is_sparse
 
 
 class WeightedGram:
@@ -34,7 +35,7 @@ class WeightedGram:
 
     def __init__(self, X: Matrix, A: SparseMatrix) -> None:
         n_samples, self.size = X.shape
-        if sp.issparse(X):
+        if is_sparse(X):
             X = sp.csr_array(X, dtype=np.float64)
         else:
             # A1 = 0 makes M blind to offsets; without them nothing cancels.
@@ -83,7 +84,7 @@ class _Dense:
 
     def __init__(self, X: Matrix, A: SparseMatrix) -> None:
         M = matmul(X.T, A @ X)
-        matrix = M.toarray() if sp.issparse(M) else M
+        matrix = M.toarray() if is_sparse(M) else M
         self._matrix = (matrix + matrix.T) / 2
         self.diagonal = _without_rounding(matrix.diagonal(), X, A)
         self._matrix[np.diag_indices_from(self._matrix)] = self.diagonal
@@ -121,8 +122,8 @@ class _Factored:
     def __init__(self, X: Matrix, A: SparseMatrix) -> None:
         values, vectors = eigh(A.toarray(), driver="evd", overwrite_a=True)
         self._root = (vectors * np.sqrt(values.clip(min=0))).T  # A = rootᵀ root
-        self._X = X if sp.issparse(X) else self._root @ X
-        rough = _product_diagonal(X, A) if sp.issparse(X) else (self._X**2).sum(axis=0)
+        self._X = X if is_sparse(X) else self._root @ X
+        rough = _product_diagonal(X, A) if is_sparse(X) else (self._X**2).sum(axis=0)
         self.diagonal = _without_rounding(rough, X, A)
         self._row_gram = RowGram(self._X)
 
@@ -133,15 +134,15 @@ class _Factored:
         return True
 
     def _forward(self, V: FloatArray) -> FloatArray:
-        return self._root @ (self._X @ V) if sp.issparse(self._X) else self._X @ V
+        return self._root @ (self._X @ V) if is_sparse(self._X) else self._X @ V
 
     def _backward(self, U: FloatArray) -> FloatArray:
-        return self._X.T @ (self._root.T @ U if sp.issparse(self._X) else U)
+        return self._X.T @ (self._root.T @ U if is_sparse(self._X) else U)
 
     def inner_solver(self, e: FloatArray) -> Operator:
         """Applies ``(I + eMe)⁻¹ = I − Yᵀ(I + YYᵀ)⁻¹Y`` with ``Y = Ze``."""
         capacitance = self._row_gram(e**2)
-        if sp.issparse(self._X):
+        if is_sparse(self._X):
             capacitance = self._root @ capacitance @ self._root.T
         factor = cholesky_of_identity_plus(capacitance)
 
@@ -178,7 +179,7 @@ class _Implicit:
 
 def _product_diagonal(X: Matrix, A: SparseMatrix) -> FloatArray:
     """The diagonal of XᵀAX, from products."""
-    if sp.issparse(X):
+    if is_sparse(X):
         return np.asarray(X.multiply(A @ X).sum(axis=0)).ravel()
     return np.einsum("nd,nd->d", X, A @ X)
 
@@ -189,7 +190,7 @@ def _without_rounding(diagonal: FloatArray, X: Matrix, A: SparseMatrix) -> Float
     There a product leaves rounding, on which a start or a test of rank must not depend; the same
     number as −½Σ A_ij (x_i − x_j)², since A1 = 0, does not.
     """
-    if sp.issparse(X):
+    if is_sparse(X):
         size = A.diagonal() @ X.power(2)
     else:
         size = np.einsum("n,nd,nd->d", A.diagonal(), X, X)

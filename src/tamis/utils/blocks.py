@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix
+from tamis.utils.sparse import is_sparse
 
 # Dense tables are read in row blocks of about this many numbers: large enough for numpy to run at
 # full speed, small enough for the float64 temporaries to stay in the cache.
@@ -34,7 +34,7 @@ def cost_blocks(costs: FloatArray) -> Iterator[slice]:
 
 def pair_blocks(X: Matrix, left: IntArray, right: IntArray) -> Iterator[slice]:
     """Slices of row pairs, such that their differences hold about ``BLOCK_SIZE`` numbers."""
-    if sp.issparse(X):
+    if is_sparse(X):
         lengths = np.diff(X.indptr)
         return cost_blocks(lengths[left] + lengths[right] + 1)
     return row_blocks(len(left), X.shape[1])

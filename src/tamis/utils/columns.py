@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.utils.blocks import row_blocks
+from tamis.utils.sparse import is_sparse
 
 # Values that lie within as many units in the last place differ by rounding alone.
 ROUNDING_STEPS = 16
@@ -21,7 +21,7 @@ def varying_columns(X: Matrix, constant: BoolArray) -> Matrix:
 
 def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
     """Smallest and largest value of each column; NaN where a column holds a NaN. O(nd)."""
-    if sp.issparse(X):
+    if is_sparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     return X.min(axis=0), X.max(axis=0)
 
@@ -78,7 +78,7 @@ def columns_of_rounding(
 
 def _is_rounding(column: Matrix, eps: float) -> bool:
     """Whether the values of a narrow column are few, and not all whole numbers held exactly."""
-    values = np.unique(column.toarray() if sp.issparse(column) else column)
+    values = np.unique(column.toarray() if is_sparse(column) else column)
     exact = (values == np.rint(values)) & (np.abs(values) <= 2 / eps)
     return len(values) <= 2 * ROUNDING_STEPS and not exact.all()
 
@@ -102,7 +102,7 @@ def columns_not_finite(X: Matrix) -> tuple[IntArray, int]:
     n_rows = 0
     if X.dtype.kind != "f":
         pass
-    elif sp.issparse(X):
+    elif is_sparse(X):
         bad = np.flatnonzero(~np.isfinite(X.data))
         affected[X.indices[bad]] = True
         n_rows = np.unique(np.searchsorted(X.indptr, bad, side="right")).size
@@ -132,7 +132,7 @@ def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatA
     """
     n_features = X.shape[1]
     total = weights.sum()
-    if sp.issparse(X):
+    if is_sparse(X):
         row_weights = np.repeat(weights, np.diff(X.indptr))
 
         def column_sums(values: FloatArray) -> FloatArray:

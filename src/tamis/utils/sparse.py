@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import Matrix, SparseMatrix
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+
+def is_sparse(X: object) -> TypeIs[SparseMatrix]:
+    """`scipy.sparse.issparse`, from which type checkers learn what X is in either branch."""
+    return sp.issparse(X)
 
 
 def canonical_csr(X: Matrix) -> SparseMatrix:
@@ -22,7 +32,7 @@ def with_short_indices(X: Matrix) -> Matrix:
 
     Slices of a table have 64-bit ones where scipy wants to be safe.
     """
-    if not sp.issparse(X) or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+    if not is_sparse(X) or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
         return X
     indices, indptr = (part.astype(np.int32, copy=False) for part in (X.indices, X.indptr))
     return sp.csr_array((X.data, indices, indptr), shape=X.shape)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.utils.blocks import row_blocks
 from tamis.utils.rows import squared_row_norms
+from tamis.utils.sparse import is_sparse
 
 # Squared distances that differ by less than this, relatively, are equal: sums of the same numbers
 # in another order differ by about 1e-15, distances of a table standardised in another order too.
@@ -90,7 +91,7 @@ def _keys(X: Matrix) -> Iterator[tuple[FloatArray, FloatArray]]:
     offset = ROUNDING * np.sqrt(mean_square)
     errors = TIE * np.sqrt(radii) + offset
     tolerance = errors * (2 * np.sqrt(radii) + errors)
-    yield radii, tolerance + (ROUNDING * mean_square if sp.issparse(X) else 0)
+    yield radii, tolerance + (ROUNDING * mean_square if is_sparse(X) else 0)
     tails = _tails(X, mean)
     yield _projections(X, mean, tails), np.linalg.norm(tails) * errors
     direction = np.random.default_rng(0).standard_normal(len(mean))
@@ -100,7 +101,7 @@ def _keys(X: Matrix) -> Iterator[tuple[FloatArray, FloatArray]]:
 
 def _projections(X: Matrix, centre: FloatArray, direction: FloatArray) -> FloatArray:
     """Inner products of the samples, taken from the centre, with a direction."""
-    if sp.issparse(X):
+    if is_sparse(X):
         return np.asarray(X @ direction - centre @ direction)
     projections = np.empty(X.shape[0])
     for rows in row_blocks(*X.shape):
@@ -110,7 +111,7 @@ def _projections(X: Matrix, centre: FloatArray, direction: FloatArray) -> FloatA
 
 def _radii(X: Matrix, mean: FloatArray) -> FloatArray:
     """Squared distances of the samples from the mean."""
-    if sp.issparse(X):
+    if is_sparse(X):
         at_zero = mean[X.indices] ** 2
         more = (X.data - mean[X.indices]) ** 2 - at_zero
         stored = sp.csr_array((more, X.indices, X.indptr), shape=X.shape)
@@ -125,7 +126,7 @@ def _tails(X: Matrix, mean: FloatArray) -> FloatArray:
     """Third central moments of the columns, in some unit; 0 where they may be rounding."""
     n_samples, n_features = X.shape
     unit = max(float(X.max()), -float(X.min())) or 1.0  # cubes would leave the range of floats
-    if sp.issparse(X):
+    if is_sparse(X):
         centre = mean[X.indices] / unit
         cubes = (X.data / unit - centre) ** 3
         at_zero = (mean / unit) ** 3

@@ -8,13 +8,12 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.validation import _get_feature_names, check_array
 
 from tamis._typing import BoolArray, FloatArray, Matrix
 from tamis.utils.columns import columns_of_rounding, extent
 from tamis.utils.messages import describe_columns
-from tamis.utils.sparse import canonical_csr
+from tamis.utils.sparse import canonical_csr, is_sparse
 from tamis.utils.table_kinds import refuse_other_tables
 
 # Squares, and sums of squares, of larger numbers would overflow.
@@ -83,7 +82,7 @@ def check_table(X: Any, *, estimator: Any = None) -> Table:
         estimator=estimator,
         input_name="X",
     )
-    if sp.issparse(X):
+    if is_sparse(X):
         X = canonical_csr(X)
     lowest, highest = extent(X)
     refuse_unusable_values(lowest, highest, names)
@@ -125,8 +124,8 @@ def refuse_text_columns(X: Any) -> None:
         return
     if bad:
         raise ValueError(
-            f"X holds values that are not numbers in {describe_columns(bad, names)}; drop the "
-            "columns, or encode them (for example with sklearn.preprocessing.OneHotEncoder)."
+            f"X holds values that are not numbers in {describe_columns(bad, names)}; encode them, "
+            "for example with tamis.preprocessing.Preparation, or drop the columns."
         )
 
 
@@ -150,7 +149,11 @@ def _parses(column: Any, wrong_type: bool) -> bool:
 def refuse_unusable_values(lowest: FloatArray, highest: FloatArray, names: Any) -> None:
     """Name the columns whose smallest or largest value no method can use."""
     for what, bad, remedy in (
-        ("NaN", np.isnan(lowest) | np.isnan(highest), "impute them, or drop the columns"),
+        (
+            "NaN",
+            np.isnan(lowest) | np.isnan(highest),
+            "impute them, for example with tamis.preprocessing.Preparation, or drop the columns",
+        ),
         ("infinity", np.isinf(lowest) | np.isinf(highest), "clip them, or drop the columns"),
         (
             f"values beyond {LARGEST_VALUE:g}, too large to be squared,",
