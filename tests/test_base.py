@@ -362,7 +362,10 @@ def test_a_column_too_narrow_to_be_squared_counts_as_constant_and_is_named():
 
 # --- values that are refused ------------------------------------------------------------------
 
-NOT_FINITE = [(np.nan, "NaN", "impute them"), (np.inf, "infinity", "clip them")]
+NOT_FINITE = [
+    (np.nan, "NaN", "impute them, for example with tamis.preprocessing.Preparation"),
+    (np.inf, "infinity", "clip them"),
+]
 
 
 @pytest.mark.parametrize(("value", "what", "remedy"), [*NOT_FINITE, (-np.inf, *NOT_FINITE[1][1:])])
@@ -375,7 +378,10 @@ def test_values_that_are_not_finite_are_refused_with_their_column(X, form, value
 
 def test_columns_of_a_frame_are_refused_by_name(frame):
     frame.loc[2, "b"] = frame.loc[3, "e"] = np.nan
-    expected = "X contains NaN in columns 'b', 'e'; impute them, or drop the columns."
+    expected = (
+        "X contains NaN in columns 'b', 'e'; impute them, "
+        "for example with tamis.preprocessing.Preparation, or drop the columns."
+    )
     assert message_of(MaxVariance(), frame) == expected
     assert message_of(MaxVariance(), pl.from_pandas(frame)) == expected
 
@@ -384,7 +390,8 @@ def test_many_bad_columns_are_counted():
     X = np.random.default_rng(0).standard_normal((5, 12))
     X[0, 1:10] = np.nan
     assert message_of(MaxVariance(), X) == (
-        "X contains NaN in columns 1, 2, 3, 4, 5, … (4 more); impute them, or drop the columns."
+        "X contains NaN in columns 1, 2, 3, 4, 5, … (4 more); "
+        "impute them, for example with tamis.preprocessing.Preparation, or drop the columns."
     )
 
 
@@ -412,9 +419,7 @@ def test_single_precision_has_no_value_too_large(X):
 
 # --- columns that hold no numbers -------------------------------------------------------------
 
-REMEDY = (
-    "; drop the columns, or encode them (for example with sklearn.preprocessing.OneHotEncoder)."
-)
+REMEDY = "; encode them, for example with tamis.preprocessing.Preparation, or drop the columns."
 
 
 @pytest.mark.parametrize(
@@ -521,13 +526,19 @@ def test_nullable_columns_are_understood_unless_a_value_is_missing(frame, kind):
     frame["n"] = pd.array([0, 1, 1] * 10, dtype=kind)
     assert MaxVariance().fit(frame).scores_[6] == pytest.approx(2 / 9)
     frame.loc[4, "n"] = pd.NA
-    expected = "X contains NaN in column 'n'; impute them, or drop the columns."
+    expected = (
+        "X contains NaN in column 'n'; impute them, "
+        "for example with tamis.preprocessing.Preparation, or drop the columns."
+    )
     assert message_of(MaxVariance(), frame) == expected
 
 
 def test_nulls_of_polars_are_missing_values(frame):
     table = pl.from_pandas(frame).with_columns(n=pl.when(pl.col("a") > 0).then(3))
-    expected = "X contains NaN in column 'n'; impute them, or drop the columns."
+    expected = (
+        "X contains NaN in column 'n'; impute them, "
+        "for example with tamis.preprocessing.Preparation, or drop the columns."
+    )
     assert message_of(MaxVariance(), table) == expected
 
 

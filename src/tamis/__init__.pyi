@@ -8,6 +8,7 @@ from . import (
     datasets,
     evaluation,
     graphs,
+    grouped,
     inspection,
     io,
     metrics,
@@ -21,6 +22,7 @@ from . import (
 )
 from .auto import Auto
 from .base import Selector
+from .grouped import GroupedSelector
 from .selectors._graph import GraphSelector
 from .selectors.column_subset import ColumnSubset
 from .selectors.cufs import CUFS
@@ -60,6 +62,7 @@ __all__ = [
     "Auto",
     "ColumnSubset",
     "GraphSelector",
+    "GroupedSelector",
     "LaplacianScore",
     "MaxVariance",
     "PCAScore",
@@ -73,6 +76,7 @@ __all__ = [
     "datasets",
     "evaluation",
     "graphs",
+    "grouped",
     "inspection",
     "io",
     "metrics",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, _fit_context
@@ -24,11 +25,20 @@ from tamis.utils.threads import on_one_thread
 from tamis.utils.validation import check_table
 
 # A warning is shown at the first line outside of these.
-INNER_MODULES = ("tamis.base", "tamis.selectors.", "tamis.utils.threads", "contextlib", "sklearn.")
+INNER_MODULES = (
+    "tamis.base",
+    "tamis.grouped",
+    "tamis.selectors.",
+    "tamis.utils.threads",
+    "contextlib",
+    "sklearn.",
+)
 # Scores whose relative difference is smaller are equal: it is rounding.
 SCORE_ROUNDING = 1e-12
 # Where the columns vary by less than this share of their size, their means decide.
 LEAST_VARIATION = 1e-3
+# What a method does with the columns to keep; see `Selector._keeps`.
+Keeps = Literal["given", "independent", "first"]
 # For `_learned`: the objective of each iteration.
 OBJECTIVE: dict[str, Any] = {"n_iter_": 0, "objective_": ("n_iter_",)}
 # For `_learned`: the arrays of whole numbers.
@@ -59,6 +69,12 @@ class Selector(SelectorMixin, BaseEstimator):
     given; along "n_features", `fit` puts zeros where a column was set aside. A table of constants
     never reaches `_fit`: all its scores are zero, and so are the declared arrays.
 
+    Columns to `keep` are always selected. `_keeps` declares what a method makes of them: with
+    "given" it chooses the others given those, for which :meth:`_fit` reads the mask `_kept`; with
+    "independent" it scores every column by itself; with "first", the default, it knows nothing of
+    them. In the last two cases `fit` puts them before the others, and warns that these are ranked
+    as without them.
+
     `fit` runs on one thread but for the products and factorizations that gain from more (see
     :mod:`tamis.utils.threads`), so that it is fast as it comes.
 
@@ -66,13 +82,19 @@ class Selector(SelectorMixin, BaseEstimator):
     ----------
     n_features_to_select : int, float or None, default=None
         How many features to keep: an absolute number, a fraction in (0, 1], or half of them. It
-        is read anew by `transform` and `get_support`: changing it needs no new `fit`.
+        is read anew by `transform` and `get_support`: changing it needs no new `fit`. Columns to
+        keep count.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected, listed alike.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Larger is better. Constant features have the lowest score. Scores that differ by rounding
-        alone (a relative 1e-12) are made equal.
+        alone (a relative 1e-12) are made equal. Those of columns to keep are raised above all
+        others.
     ranking_ : ndarray of shape (n_features,)
         1 is the best feature. Ties are broken by column index; constant features come last.
     n_features_in_ : int
@@ -89,6 +111,8 @@ class Selector(SelectorMixin, BaseEstimator):
     _learned: ClassVar[dict[str, Any]] = {}
     # Whether the mean of a column plays no part. If it does, tables that are mostly mean are named.
     _centres: ClassVar[bool] = True
+    # What becomes of the others where columns are to be kept.
+    _keeps: ClassVar[Keeps] = "first"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -96,10 +120,20 @@ class Selector(SelectorMixin, BaseEstimator):
             Interval(RealNotInt, 0, 1, closed="right"),
             Interval(Integral, 1, None, closed="left"),
         ],
+        "keep": [None, "array-like"],
+        "drop": [None, "array-like"],
     }
 
-    def __init__(self, n_features_to_select: int | float | None = None) -> None:
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.keep = keep
+        self.drop = drop
 
     @property
     def _count_is_fitted(self) -> bool:
@@ -137,6 +171,7 @@ class Selector(SelectorMixin, BaseEstimator):
         # By these, evidence recognises the table.
         self._fitted_extent = n_samples, table.lowest, table.highest
         self._set_aside = table.constant | self._listed("drop")
+        self._warn_of_keep()
         if self._set_aside.all():
             self._fit_constants(n_samples)
             return self._put_back(np.zeros(0))
@@ -190,12 +225,13 @@ class Selector(SelectorMixin, BaseEstimator):
                 f"({n_varying},), not {scores.shape}."
             )
         scores = _without_rounding(scores)
-        self._warn_of_equal_scores(scores)
+        self._warn_of_equal_scores(scores[~self._kept])
+        scores = _raised(scores, self._kept)
         self.scores_ = np.full(len(varying), min(0.0, scores.min(initial=0.0)))
         self.scores_[varying] = scores
         kept = self._listed("keep")
         self.scores_[kept & self._set_aside] = 1 + scores.max(initial=0.0)  # constant ones
-        last = (self._set_aside & ~kept).astype(np.intp) + self._listed("drop")
+        last = (self._set_aside & ~kept).astype(np.intp) + self._listed("drop") - kept
         return self._rank(last)
 
     def _rank(self, last: BoolArray | IntArray) -> Self:
@@ -248,11 +284,25 @@ class Selector(SelectorMixin, BaseEstimator):
                 "first, for example with sklearn.preprocessing.MinMaxScaler."
             )
 
+    def _warn_of_keep(self) -> None:
+        """Warn that columns are to be kept, and that the method does not choose given them."""
+        if self._keeps == "given" or not self._listed("keep").any():
+            return
+        why = {
+            "independent": "scores every column by itself",
+            "first": "does not choose columns given others",
+        }[self._keeps]
+        self._warn(
+            f"{why}: the columns to keep come first, and the others are ranked as without keep. "
+            "Auto, ColumnSubset, MCFS and MRSF choose the others given them."
+        )
+
     def _warn_of_equal_scores(self, informative: FloatArray) -> None:
-        """Warn that all features that vary have one score, so that their order says nothing."""
+        """Warn that all features that are chosen among have one score: their order says nothing."""
         n_features = len(informative)
         one_score = n_features > 1 and (informative == informative[0]).all()
-        if one_score and self._n_selected() < n_features:
+        n_chosen = self._n_selected() - int(np.count_nonzero(self._listed("keep")))
+        if one_score and n_chosen < n_features:
             self._warn(
                 f"gives all {n_features} features that vary the same score: the first columns are "
                 "kept, which says nothing about them. Use another method, other parameters or, if "
@@ -299,8 +349,10 @@ class Selector(SelectorMixin, BaseEstimator):
     def _n_wanted(self) -> int:
         """The number that `n_features_to_select` asks for."""
         wanted, n_features = self.n_features_to_select, self.n_features_in_
-        if wanted is None:
-            return max(1, n_features // 2)
+        if wanted is None:  # half, as far as the lists allow
+            n_kept = int(np.count_nonzero(self._listed("keep")))
+            n_left = int(np.count_nonzero(~self._listed("drop")))
+            return min(n_left, max(1, n_kept, n_features // 2))
         if isinstance(wanted, Integral):
             if not 1 <= wanted <= n_features:
                 raise ValueError(
@@ -348,6 +400,16 @@ def _with_zeros(values: FloatArray, kept: BoolArray, axis: int) -> FloatArray:
     everywhere = np.zeros(shape, dtype=values.dtype)
     everywhere[(slice(None),) * axis + (kept,)] = values
     return everywhere
+
+
+def _raised(scores: FloatArray, kept: BoolArray) -> FloatArray:
+    """The scores, those of the kept columns raised alike until they are above all others."""
+    if not kept.any() or kept.all():
+        return scores
+    highest, lowest = scores[~kept].max(), scores[kept].min()
+    if lowest > highest:
+        return scores
+    return np.where(kept, scores - lowest + highest + (abs(highest) or 1.0), scores)
 
 
 def _without_rounding(scores: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from references.tables import planted_groups
+from references.tables import planted_groups, planted_groups_with_a_copy
 from scipy.stats import f_oneway
 from sklearn.linear_model import LinearRegression
 
@@ -13,13 +13,6 @@ from tamis import Auto
 from tamis.auto._reasons import reasons_for
 
 FORMS = {"dense": np.asarray, "sparse": sp.csr_array}
-
-
-def table():
-    X, groups = planted_groups(60, 40)
-    X = np.where(X > -0.5, X, 0)
-    X[:, 9] = 2 * X[:, 0] + 1e-3 * X[:, 8]
-    return X, groups
 
 
 def reasons(X, groups, kept=(0, 3, 5, 7), refits=None):
@@ -33,7 +26,7 @@ def reasons(X, groups, kept=(0, 3, 5, 7), refits=None):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_explained_is_the_r_squared_of_a_regression(form):
-    X, groups = table()
+    X, groups = planted_groups_with_a_copy()
     found = reasons(FORMS[form](X), groups).explained
     kept = X[:, [0, 3, 5, 7]]
     expected = [LinearRegression().fit(kept, x).score(kept, x) for x in X.T]
@@ -44,7 +37,7 @@ def test_explained_is_the_r_squared_of_a_regression(form):
 @pytest.mark.parametrize("n_kept", [1, 4, 40])
 def test_the_nearest_kept_column_has_the_strongest_correlation(form, n_kept):
     """Forty kept columns are more than are looked at in one go."""
-    X, groups = table()
+    X, groups = planted_groups_with_a_copy()
     kept = np.arange(n_kept)
     found = reasons(FORMS[form](X), groups, kept)
     R = np.corrcoef(X.T)[:, :n_kept]
@@ -58,7 +51,7 @@ def test_the_nearest_kept_column_has_the_strongest_correlation(form, n_kept):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_group_shares_are_those_of_an_analysis_of_variance(form):
-    X, groups = table()
+    X, groups = planted_groups_with_a_copy()
     found = reasons(FORMS[form](X), groups)
     means = np.array([X[groups == g].mean(axis=0) for g in range(3)])
     between = ((means - X.mean(axis=0)) ** 2 * np.bincount(groups)[:, None]).sum(axis=0)
@@ -70,7 +63,7 @@ def test_group_shares_are_those_of_an_analysis_of_variance(form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_group_that_a_column_tells_apart_lies_farthest_from_the_others(form):
-    X, groups = table()
+    X, groups = planted_groups_with_a_copy()
     groups[:10] = 2  # of unequal size
     found = reasons(FORMS[form](X), groups)
     sizes = np.bincount(groups)
@@ -88,7 +81,7 @@ def test_the_group_that_a_column_tells_apart_lies_farthest_from_the_others(form)
 
 @pytest.mark.parametrize("labels", [np.zeros(60, dtype=int), np.arange(60)])
 def test_one_group_or_one_per_sample_cannot_be_tested(labels):
-    X, _ = table()
+    X, _ = planted_groups_with_a_copy()
     assert np.isnan(reasons(X, labels).group_chance).all()
 
 

@@ -211,7 +211,10 @@ def test_kept_columns_are_kept_though_they_add_nothing():
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"keep": ["asch"]}, "keep lists the column 'asch', but X has no column of that name."),
+        (
+            {"keep": ["asch"]},
+            "keep lists the column 'asch', but X has no column of that name (did you mean ash?).",
+        ),
         ({"drop": [13]}, "drop lists column 13, but X has 13 features"),
         (
             {"keep": ["ash", "hue"], "drop": ["hue"]},
@@ -223,8 +226,8 @@ def test_kept_columns_are_kept_though_they_add_nothing():
             "choose from; use a number from 2 to 13.",
         ),
         (
-            {"drop": list(range(10))},
-            "n_features_to_select=None asks for 6 features, but keep lists 0, and drop leaves 3 to "
+            {"drop": list(range(10)), "n_features_to_select": 6},
+            "n_features_to_select=6 asks for 6 features, but keep lists 0, and drop leaves 3 to "
             "choose from; use a number from 1 to 3.",
         ),
         ({"keep": "ash"}, "The 'keep' parameter of ColumnSubset must be"),

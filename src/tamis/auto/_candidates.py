@@ -15,6 +15,7 @@ from tamis.graphs import spectral_embedding
 from tamis.metrics import normalized_mutual_information
 from tamis.solvers.l21 import alpha_max, l21_regression
 from tamis.solvers.lars import NEWS, least_angle_regression, scores_along_paths
+from tamis.solvers.residual import left_of
 from tamis.solvers.row_norms import row_norms
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import centred_unit_columns
@@ -25,8 +26,6 @@ Target = Literal["groups", "groups and eigenvectors"]
 ALPHA = 0.4
 TOLERANCE = 1e-4
 MAX_EPOCHS = 2000
-# What is left of a target of unit length when it is explained but for rounding.
-EXPLAINED = 1e-8
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,8 @@ def regress(
     Columns that are to be kept come first, and the others rebuild what they leave of the targets.
     """
     if kept is not None and kept.any():
-        Y = _left_of(Y, X.columns(np.flatnonzero(kept)))
+        Y = left_of(Y, X.columns(np.flatnonzero(kept)))
+        Y = Y[:, Y.any(axis=0)]
     correlation = X.transposed_times(Y)
     coef = np.zeros_like(correlation)
     if correlation.any():
@@ -108,13 +108,6 @@ def path_scores(
         path = least_angle_regression(X, correlation, n_ranked, start=coef, news=NEWS)
         scores = scores_along_paths(row_norms(coef), [path], correlation)
     return scores if kept is None else np.where(kept, 1 + scores.max(), scores)
-
-
-def _left_of(Y: FloatArray, columns: FloatArray) -> FloatArray:
-    """What no combination of the columns explains of the targets; those that are explained go."""
-    basis = np.linalg.qr(columns)[0]
-    residual = Y - basis @ (basis.T @ Y)
-    return residual[:, np.linalg.norm(residual, axis=0) > EXPLAINED]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from tamis._typing import BoolArray, FloatArray, Matrix
 from tamis.utils.columns import extent, weighted_moments
+from tamis.utils.sparse import is_sparse
 
 Scale = Literal["standard", "pareto", "none"]
 
@@ -51,7 +52,7 @@ def scaled_table(X: Matrix, scale: Scale) -> Matrix:
         the unit plays no part), or all columns by the median deviation.
     """
     mean, factor = _mean_and_factor(X, scale)
-    if sp.issparse(X):
+    if is_sparse(X):
         table = sp.csr_array(X, dtype=np.float64, copy=True)
         table.data *= factor[table.indices]
         return table
@@ -84,7 +85,7 @@ def _is_counts(X: Matrix, lowest: FloatArray) -> bool:
     """Whether all values are whole numbers and every column begins at 0."""
     if not (lowest == 0).all():
         return False
-    values = X.data if sp.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     return bool((values == np.floor(values)).all())
 
 
@@ -92,6 +93,6 @@ def _is_binary(X: Matrix, lowest: FloatArray, highest: FloatArray) -> bool:
     """Whether all values are 0 or 1."""
     if not ((lowest == 0).all() and (highest == 1).all()):
         return False
-    values = X.data if sp.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     between: BoolArray = (values != 0) & (values != 1)
     return not between.any()

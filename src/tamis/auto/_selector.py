@@ -19,7 +19,7 @@ from tamis.auto._reasons import Columns, Reasons, describe, reasons_for, refit_s
 from tamis.auto._scales import Scale, scaled_table, scales_to_try
 from tamis.auto._search import Found, full_ranking, search
 from tamis.auto._structure import Structure, structure_of
-from tamis.base import Selector
+from tamis.base import Keeps, Selector
 from tamis.utils.frames import frame_of_rows
 from tamis.utils.ties import content_ranks
 
@@ -64,8 +64,8 @@ class Auto(Selector):
         How the columns are scaled inside: divided by their deviation, by the root of it, or all by
         one number.
     keep : list of str or int, or None, default=None
-        Columns that are always selected, by name or index. The others are chosen to rebuild what
-        the kept ones leave of the groups.
+        Columns that are always selected, by name, pattern ("id_*") or index. The others are
+        chosen to rebuild what the kept ones leave of the groups.
     drop : list of str or int, or None, default=None
         Columns that are not looked at and never selected.
     random_state : int, RandomState instance or None, default=0
@@ -119,6 +119,7 @@ class Auto(Selector):
     'rebuilt from the kept columns (R² 0.98), mostly mean radius (r = 0.99)'
     """
 
+    _keeps: ClassVar[Keeps] = "given"
     _learned: ClassVar[dict[str, Any]] = {
         "labels_": ("n_samples",),
         "n_clusters_": 1,
@@ -130,14 +131,13 @@ class Auto(Selector):
         "n_features_": 0,
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Selector._parameter_constraints,
         "n_features_to_select": [
             StrOptions({"auto"}),
             *Selector._parameter_constraints["n_features_to_select"],
         ],
         "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "scaling": [StrOptions({"auto", "standard", "pareto", "none"})],
-        "keep": [None, "array-like"],
-        "drop": [None, "array-like"],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
@@ -152,17 +152,15 @@ class Auto(Selector):
         *,
         n_clusters: int | None = None,
         scaling: str = "auto",
-        keep: Any = None,
-        drop: Any = None,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(n_features_to_select)  # type: ignore[arg-type]
+        super().__init__(n_features_to_select, keep=keep, drop=drop)  # type: ignore[arg-type]
         self.n_clusters = n_clusters
         self.scaling = scaling
-        self.keep = keep
-        self.drop = drop
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

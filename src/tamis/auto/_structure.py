@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.stats import rankdata, t
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.utils.columns import variances
+from tamis.utils.sparse import is_sparse
 
 # Copies of the table with each column shuffled.
 N_COPIES = 19
@@ -91,7 +91,7 @@ def _sample(X: Matrix, order: IntArray, random: np.random.RandomState) -> FloatA
         by_variance = np.argsort(variances(X), kind="stable")
         places = np.linspace(0, n_features - 1, MOST_COLUMNS).round().astype(np.intp)
         X = X[:, np.sort(by_variance[places])]
-    return X.toarray() if sp.issparse(X) else np.asarray(X)
+    return X.toarray() if is_sparse(X) else np.asarray(X)
 
 
 def _unit_ranks(X: FloatArray) -> FloatArray:

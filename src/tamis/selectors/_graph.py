@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis._typing import Matrix, SparseMatrix
+from tamis._typing import FloatArray, Matrix, SparseMatrix
 from tamis.base import Selector
 from tamis.graphs import (
     Neighbors,
@@ -18,6 +19,8 @@ from tamis.graphs import (
     lle_laplacian,
     neighbor_graph,
 )
+from tamis.solvers.residual import left_of
+from tamis.solvers.table_operator import TableOperator
 
 SearchResult = TypeVar("SearchResult")
 
@@ -75,6 +78,10 @@ class GraphSelector(NeighborSelector):
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
         Whether to show a progress bar, on a terminal.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -93,14 +100,21 @@ class GraphSelector(NeighborSelector):
         affinity: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
-        super().__init__(n_features_to_select)
+        super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.bandwidth = bandwidth
         self.affinity = affinity
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _left_to_rebuild(self, targets: FloatArray, X: TableOperator) -> FloatArray:
+        """The targets of a regression on X, without what the columns to keep explain of them."""
+        kept = np.flatnonzero(self._kept)
+        return left_of(targets, X.columns(kept)) if len(kept) else targets
 
     def _sample_graph(self, X: Matrix) -> SparseMatrix:
         """The precomputed `affinity`, checked, or the neighbour graph of X."""

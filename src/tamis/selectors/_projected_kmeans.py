@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -16,6 +16,7 @@ from tamis.base import OBJECTIVE, SOLVER, Selector
 from tamis.clustering import kmeans
 from tamis.solvers.result import SolverResult
 from tamis.solvers.row_norms import row_norms
+from tamis.solvers.stopping import has_converged
 from tamis.solvers.table_operator import TableOperator
 
 # Rows of W below this fraction of the largest are outside its support: ten times the smoothing.
@@ -90,8 +91,7 @@ def clusters_and_projection(
         solution = project(problem, W)
         W = solution.solution
         paths.append(solution.objective)
-        fallen = paths[-2][-1] - paths[-1][-1] if len(paths) > 1 else np.inf
-        if tol > 0 and abs(fallen) < tol * paths[-1][-1]:
+        if has_converged([path[-1] for path in paths], tol):
             converged = True
             break
         found = kmeans(X.times(W), n_clusters, start=labels).labels
@@ -146,8 +146,10 @@ class ProjectedKMeans(Selector):
         max_inner: int = 300,
         tol: float = 1e-6,
         random_state: int | np.random.RandomState | None = 0,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
-        super().__init__(n_features_to_select)
+        super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_clusters = n_clusters
         self.n_components: Any = n_components
         self.gamma = gamma
@@ -163,6 +165,33 @@ class ProjectedKMeans(Selector):
         wanted = self.n_clusters - 1 if self.n_components is None else self.n_components
         return max(1, min(wanted, n_features))
 
+    def _fit_rounds(
+        self,
+        X: Matrix,
+        table: TableOperator,
+        problem_of: Callable[[IntArray], Any],
+        project: Callable[[Any, FloatArray | None], SolverResult[FloatArray]],
+    ) -> FloatArray:
+        """Rounds from each of the first clusters of X; the best of them sets what was learned.
+
+        Returns the scores. `table` is X as the problem has it, `problem_of` and `project` are those
+        of :func:`clusters_and_projection`.
+        """
+        starts = first_clusters(X, self.n_clusters, self.n_init, self.random_state)
+        runs = (
+            clusters_and_projection(
+                table,
+                labels,
+                problem_of,
+                project,
+                n_clusters=self.n_clusters,
+                max_iter=self.max_iter,
+                tol=self.tol,
+            )
+            for labels in starts
+        )
+        return self._keep(min(runs, key=lambda run: float(run.paths[-1][-1])))
+
     def _keep(self, rounds: Rounds) -> FloatArray:
         """Set what was learned; the scores are the norms of the rows of W."""
         self.coef_, self.labels_ = np.ascontiguousarray(rounds.W), rounds.labels
@@ -173,8 +202,3 @@ class ProjectedKMeans(Selector):
         self.n_support_ = int(np.count_nonzero(scores > SUPPORT * scores.max()))
         self._warn_of_few_rows(self.n_support_, "gamma")
         return scores
-
-
-def least_objective(runs: Iterator[Rounds]) -> Rounds:
-    """The run that ends with the least objective."""
-    return min(runs, key=lambda run: float(run.paths[-1][-1]))

@@ -46,6 +46,7 @@ def pseudo_labels(
     O(nnz(affinity)) per Lanczos step and O(nc²) per iteration of K-means, or O(ndc) for "kmeans".
     """
     if init == "spectral":
+        assert affinity is not None
         return normalized_cut(affinity, n_clusters, random_state=random_state)
     return kmeans(X, n_clusters, random_state=random_state).labels
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, Matrix
-from tamis.base import OBJECTIVE, Selector
+from tamis.base import OBJECTIVE, Keeps, Selector
 from tamis.solvers.column_subset import column_subset
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import extent
@@ -44,9 +44,10 @@ class ColumnSubset(Selector):
         Whether to exchange columns after the greedy choice. Without, the columns for k are among
         those for k + 1.
     keep : sequence of str or int, or None, default=None
-        Columns, by name or by index, that are always selected. The others are chosen given them.
+        Columns, by name, pattern ("id_*") or index, that are always selected. The
+        others are chosen given them.
     drop : sequence of str or int, or None, default=None
-        Columns, by name or by index, that are left out: they are neither selected nor rebuilt.
+        Columns, likewise, that are left out: they are neither selected nor rebuilt.
     max_iter : int, default=100
         Passes over the columns at most, of which the first is the greedy choice.
 
@@ -106,6 +107,7 @@ class ColumnSubset(Selector):
     array([0.31, 0.46, 0.57])
     """
 
+    _keeps: ClassVar[Keeps] = "given"
     _learned: ClassVar[dict[str, Any]] = {
         **OBJECTIVE,
         "order_": ("_n_chosen",),
@@ -115,8 +117,6 @@ class ColumnSubset(Selector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "swaps": ["boolean"],
-        "keep": [None, "array-like"],
-        "drop": [None, "array-like"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
@@ -129,10 +129,8 @@ class ColumnSubset(Selector):
         drop: Sequence[str | int] | None = None,
         max_iter: int = 100,
     ) -> None:
-        super().__init__(n_features_to_select)
+        super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.swaps = swaps
-        self.keep = keep
-        self.drop = drop
         self.max_iter = max_iter
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -72,6 +73,11 @@ class CUFS(Selector):
         2 % of the best ones, whatever their number. 0 runs `max_iter` iterations.
     random_state : int, RandomState instance or None, default=0
         Seed of the K-means that gives the first atoms; None for others on every call.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since the method does not choose given some.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -148,8 +154,10 @@ class CUFS(Selector):
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: int | np.random.RandomState | None = 0,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
-        super().__init__(n_features_to_select)
+        super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_atoms = n_atoms
         self.tau = tau
         self.reg = reg

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -75,6 +76,11 @@ class FSGMM(Selector):
         is faster, but may prefer another start, whose features differ.
     random_state : int, RandomState instance or None, default=0
         Seed of the K-means starts; None for others on every call.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since the method does not choose given some.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -183,8 +189,10 @@ class FSGMM(Selector):
         max_iter: int = 1000,
         tol: float = 1e-8,
         random_state: int | np.random.RandomState | None = 0,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
-        super().__init__(n_features_to_select)
+        super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_clusters = n_clusters
         self.find_n_clusters = find_n_clusters
         self.min_clusters = min_clusters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -112,6 +113,11 @@ class JDLUFS(GraphSelector):
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
         Whether to show a progress bar, on a terminal.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since the method does not choose given some.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -236,6 +242,8 @@ class JDLUFS(GraphSelector):
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
         super().__init__(
             n_features_to_select,
@@ -245,6 +253,8 @@ class JDLUFS(GraphSelector):
             affinity=affinity,
             n_jobs=n_jobs,
             verbose=verbose,
+            keep=keep,
+            drop=drop,
         )
         self.n_clusters = n_clusters
         self.n_atoms = n_atoms

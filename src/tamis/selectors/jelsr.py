@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -13,11 +14,10 @@ from tamis.base import OBJECTIVE, SOLVER
 from tamis.graphs import nearest_neighbors
 from tamis.selectors._graph import NeighborSelector, local_laplacian
 from tamis.solvers.embedding_matrix import EmbeddingMatrix
-from tamis.solvers.row_norms import row_norms, smoothed_norms
+from tamis.solvers.row_norms import PENALTY_SMOOTHING, row_norms, smoothed_norms, smoothing_of
+from tamis.solvers.stopping import has_converged
 from tamis.solvers.table_operator import TableOperator
 
-# The row norms are smoothed at this fraction of the largest row of the first W.
-SMOOTHING = 1e-8
 # Beside the root mean square of the table a smaller penalty is lost in rounding.
 SMALLEST_PENALTY = 1e-9
 
@@ -65,6 +65,11 @@ class JELSR(NeighborSelector):
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
         Whether to show a progress bar, on a terminal.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since the method does not choose given some.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -141,8 +146,10 @@ class JELSR(NeighborSelector):
         tol: float = 1e-5,
         n_jobs: int | None = None,
         verbose: bool = False,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
-        super().__init__(n_features_to_select)
+        super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.alpha = alpha
@@ -173,14 +180,15 @@ class JELSR(NeighborSelector):
             pairs = T.smallest(1 / (self.alpha * U), self.n_components, start=Y)
             Y, W = pairs.solution, pairs.coef
             if smoothing == 0:
-                smoothing = max(SMOOTHING * row_norms(W).max(), np.finfo(float).tiny ** 0.5) ** 2
+                smoothing = smoothing_of(PENALTY_SMOOTHING, float(row_norms(W).max()))
             norms = smoothed_norms(W, smoothing)
             U = 1 / (2 * norms)
             misfit = np.linalg.norm(T.X.times(W) - Y) ** 2
             rough = np.einsum("ij,ij->", Y, L @ Y)
             objective.append(float(rough + self.beta * (misfit + self.alpha * norms.sum())))
-            fallen = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
-            if self.tol > 0 and fallen < self.tol * objective[-1]:
+            # Only rounding makes the objective rise: the descent ends there, however small `tol`.
+            rises = self.tol > 0 and len(objective) > 1 and objective[-1] > objective[-2]
+            if rises or has_converged(objective, self.tol):
                 converged = True
                 break
         self.coef_, self.embedding_ = W, Y

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from tamis._typing import FloatArray, Matrix
+from tamis.base import Keeps
 from tamis.graphs import feature_roughness
 from tamis.selectors._graph import GraphSelector
 
@@ -38,6 +41,11 @@ class LaplacianScore(GraphSelector):
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
         Whether to show a progress bar, on a terminal.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since each column is scored by itself.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -65,6 +73,8 @@ class LaplacianScore(GraphSelector):
     >>> LaplacianScore(n_features_to_select=2).fit(X).get_feature_names_out()
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
+
+    _keeps: ClassVar[Keeps] = "independent"
 
     def _fit(self, X: Matrix) -> FloatArray:
         return -feature_roughness(self._sample_graph(X), X, centre=True)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.clustering import between_root
-from tamis.selectors._projected_kmeans import (
-    ProjectedKMeans,
-    clusters_and_projection,
-    first_clusters,
-    least_objective,
-)
+from tamis.selectors._projected_kmeans import ProjectedKMeans
 from tamis.solvers.indefinite import IndefiniteGram
 from tamis.solvers.ratio_trace import (
     RatioTrace,
@@ -67,6 +64,11 @@ class LDAKM(ProjectedKMeans):
         runs `max_iter` rounds of `max_inner` steps.
     random_state : int, RandomState instance or None, default=0
         Seed of the K-means starts; None for others on every call.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since the method does not choose given some.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -135,6 +137,8 @@ class LDAKM(ProjectedKMeans):
         max_inner: int = 300,
         tol: float = 1e-6,
         random_state: int | np.random.RandomState | None = 0,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
         super().__init__(
             n_features_to_select,
@@ -147,6 +151,8 @@ class LDAKM(ProjectedKMeans):
             max_inner=max_inner,
             tol=tol,
             random_state=random_state,
+            keep=keep,
+            drop=drop,
         )
 
     def _fit(self, X: Matrix) -> FloatArray:
@@ -166,17 +172,4 @@ class LDAKM(ProjectedKMeans):
                 W = first_discriminants(problem, n_columns)
             return ratio_trace_l21(problem, W, max_iter=self.max_inner, tol=self.tol)
 
-        starts = first_clusters(X, self.n_clusters, self.n_init, self.random_state)
-        runs = (
-            clusters_and_projection(
-                gram.X,
-                labels,
-                ratio_trace,
-                project,
-                n_clusters=self.n_clusters,
-                max_iter=self.max_iter,
-                tol=self.tol,
-            )
-            for labels in starts
-        )
-        return self._keep(least_objective(runs))
+        return self._fit_rounds(X, gram.X, ratio_trace, project)

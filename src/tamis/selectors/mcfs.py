@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -11,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from tamis._typing import BoolArray, FloatArray, Matrix
+from tamis.base import Keeps
 from tamis.graphs import Weights, spectral_embedding
 from tamis.selectors._graph import GraphSelector
 from tamis.solvers.active_features import GramColumns
@@ -57,6 +59,12 @@ class MCFS(GraphSelector):
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
         Whether to show a progress bar, on a terminal.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. The others are chosen
+        to rebuild what the kept ones leave of the eigenvectors: a copy of a kept column is not
+        chosen next, but may come before other columns once more have entered.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -95,6 +103,7 @@ class MCFS(GraphSelector):
     array(['alcohol', 'flavanoids', 'color_intensity'], dtype=object)
     """
 
+    _keeps: ClassVar[Keeps] = "given"
     _learned: ClassVar[dict[str, Any]] = {
         "coef_": ("n_features", "n_clusters"),
         "embedding_": ("n_samples", "n_clusters"),
@@ -117,6 +126,8 @@ class MCFS(GraphSelector):
         affinity: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
         super().__init__(
             n_features_to_select,
@@ -126,6 +137,8 @@ class MCFS(GraphSelector):
             affinity=affinity,
             n_jobs=n_jobs,
             verbose=verbose,
+            keep=keep,
+            drop=drop,
         )
         self.n_clusters = n_clusters
         self.n_nonzero_coefs = n_nonzero_coefs
@@ -135,7 +148,8 @@ class MCFS(GraphSelector):
         self.embedding_ = centred_unit_columns(Y)
         centred = TableOperator.centred(X)
         gram = GramColumns(centred)
-        self._correlation = centred.transposed_times(self.embedding_)
+        targets = self._left_to_rebuild(self.embedding_, centred)
+        self._correlation = centred.transposed_times(targets)
         self._n_fixed = self.n_nonzero_coefs
         most = min(max(MOST_STEPS, self._n_fixed or 0), X.shape[1], X.shape[0] - 1)
         self._paths = [least_angle_regression(gram, y[:, None], most) for y in self._correlation.T]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, Matrix
-from tamis.base import OBJECTIVE
+from tamis.base import OBJECTIVE, Keeps
 from tamis.graphs import Weights, spectral_embedding
 from tamis.selectors._graph import GraphSelector
 from tamis.solvers.l21 import alpha_max, l21_regression
@@ -65,6 +66,12 @@ class MRSF(GraphSelector):
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
         Whether to show a progress bar, on a terminal.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. The others are chosen
+        to rebuild what the kept ones leave of the eigenvectors: a copy of a kept column is not
+        chosen next, but may come before other columns once more have entered.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -118,6 +125,7 @@ class MRSF(GraphSelector):
     array(['flavanoids', 'color_intensity', 'proline'], dtype=object)
     """
 
+    _keeps: ClassVar[Keeps] = "given"
     _learned: ClassVar[dict[str, Any]] = {
         **OBJECTIVE,
         "coef_": ("n_features", "_n_vectors"),
@@ -148,6 +156,8 @@ class MRSF(GraphSelector):
         tol: float = 1e-6,
         n_jobs: int | None = None,
         verbose: bool = False,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
         super().__init__(
             n_features_to_select,
@@ -157,6 +167,8 @@ class MRSF(GraphSelector):
             affinity=affinity,
             n_jobs=n_jobs,
             verbose=verbose,
+            keep=keep,
+            drop=drop,
         )
         self.n_clusters = n_clusters
         self.alpha = alpha
@@ -171,14 +183,15 @@ class MRSF(GraphSelector):
         _, Y = spectral_embedding(self._sample_graph(X), self._n_vectors(*X.shape))
         self.embedding_ = centred_unit_columns(Y)
         centred = TableOperator.centred(X)
-        self.penalty_ = self.alpha * alpha_max(centred, self.embedding_)
+        targets = self._left_to_rebuild(self.embedding_, centred)
+        self.penalty_ = self.alpha * alpha_max(centred, targets)
         solution = l21_regression(
-            centred, self.embedding_, self.penalty_, tol=self.tol, max_iter=self.max_iter
+            centred, targets, self.penalty_, tol=self.tol, max_iter=self.max_iter
         )
         self.coef_, self.optimality_ = solution.solution, solution.optimality
         self._set_path(solution.objective, solution.converged)
         self.n_support_ = int(np.count_nonzero(self.coef_.any(axis=1)))
-        correlation = centred.transposed_times(self.embedding_)
+        correlation = centred.transposed_times(targets)
         path = least_angle_regression(
             centred, correlation, self.n_support_ + PATH_LENGTH, start=self.coef_, news=NEWS
         )

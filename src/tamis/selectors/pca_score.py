@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt
 
 from tamis._typing import FloatArray, Matrix
-from tamis.base import Selector
+from tamis.base import Keeps, Selector
 from tamis.solvers.principal import principal_components
 from tamis.utils.columns import variances
 
@@ -34,6 +35,11 @@ class PCAScore(Selector):
     n_components : int, float or None, default=None
         Number m of components; a fraction in (0, 1) takes as many as carry that fraction of the
         variance; None takes five.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since each column is scored by itself.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -60,6 +66,7 @@ class PCAScore(Selector):
     array(['sepal length (cm)', 'petal length (cm)'], dtype=object)
     """
 
+    _keeps: ClassVar[Keeps] = "independent"
     _learned: ClassVar[dict[str, Any]] = {
         "n_components_": 0,
         "explained_variance_": ("n_components_",),
@@ -78,8 +85,10 @@ class PCAScore(Selector):
         n_features_to_select: int | float | None = None,
         *,
         n_components: int | float | None = None,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
-        super().__init__(n_features_to_select)
+        super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_components = n_components
 
     def _check_parameters(self, n_samples: int) -> None:

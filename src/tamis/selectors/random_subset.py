@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from tamis._typing import FloatArray, Matrix
-from tamis.base import Selector
+from tamis.base import Keeps, Selector
 
 
 class RandomSubset(Selector):
@@ -25,6 +26,11 @@ class RandomSubset(Selector):
         Number or fraction of features to keep; None keeps half.
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same subset on every call.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since each column is scored by itself.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -44,6 +50,7 @@ class RandomSubset(Selector):
     array([False,  True,  True, False])
     """
 
+    _keeps: ClassVar[Keeps] = "independent"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "random_state": ["random_state"],
@@ -54,8 +61,10 @@ class RandomSubset(Selector):
         n_features_to_select: int | float | None = None,
         *,
         random_state: int | np.random.RandomState | None = None,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
-        super().__init__(n_features_to_select)
+        super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.random_state = random_state
 
     def _fit(self, X: Matrix) -> FloatArray:

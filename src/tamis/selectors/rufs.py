@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -96,6 +97,11 @@ class RUFS(NeighborSelector):
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
         Whether to show a progress bar, on a terminal.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since the method does not choose given some.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -195,8 +201,10 @@ class RUFS(NeighborSelector):
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
-        super().__init__(n_features_to_select)
+        super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.nu = nu
@@ -236,9 +244,10 @@ class RUFS(NeighborSelector):
 
     def _first_labels(self, X: Matrix, graph: SparseMatrix | Neighbors) -> IntArray:
         """Labels of the table, or of the graph, to start from."""
+        affinity = None if isinstance(graph, Neighbors) else graph
         if self.init == "spectral" and isinstance(graph, Neighbors):
-            graph = neighbor_graph(X, neighbors=graph)
-        return pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
+            affinity = neighbor_graph(X, neighbors=graph)
+        return pseudo_labels(X, affinity, self.n_clusters, self.init, self.random_state)
 
 
 class RobustModel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, Options
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
+from tamis.base import Keeps
 from tamis.graphs import Weights, degrees, feature_roughness, laplacian_eigenvectors
 from tamis.selectors._graph import GraphSelector
 from tamis.utils.columns import weighted_moments
@@ -55,6 +57,11 @@ class SPEC(GraphSelector):
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
         Whether to show a progress bar, on a terminal.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since each column is scored by itself.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -86,6 +93,7 @@ class SPEC(GraphSelector):
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
 
+    _keeps: ClassVar[Keeps] = "independent"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphSelector._parameter_constraints,
         "style": [Options(Integral, {1, 2, 3})],
@@ -104,6 +112,8 @@ class SPEC(GraphSelector):
         affinity: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
         super().__init__(
             n_features_to_select,
@@ -113,6 +123,8 @@ class SPEC(GraphSelector):
             affinity=affinity,
             n_jobs=n_jobs,
             verbose=verbose,
+            keep=keep,
+            drop=drop,
         )
         self.style = style
         self.n_clusters = n_clusters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -10,12 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.clustering import between_root
-from tamis.selectors._projected_kmeans import (
-    ProjectedKMeans,
-    clusters_and_projection,
-    first_clusters,
-    least_objective,
-)
+from tamis.selectors._projected_kmeans import ProjectedKMeans
 from tamis.solvers.indefinite import IndefiniteGram
 from tamis.solvers.result import SolverResult
 from tamis.solvers.table_operator import TableOperator
@@ -71,6 +67,11 @@ class TRACK(ProjectedKMeans):
         runs `max_iter` rounds of `max_inner` steps.
     random_state : int, RandomState instance or None, default=0
         Seed of the K-means starts; None for others on every call.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since the method does not choose given some.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -150,6 +151,8 @@ class TRACK(ProjectedKMeans):
         max_inner: int = 300,
         tol: float = 1e-6,
         random_state: int | np.random.RandomState | None = 0,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
         super().__init__(
             n_features_to_select,
@@ -161,6 +164,8 @@ class TRACK(ProjectedKMeans):
             max_inner=max_inner,
             tol=tol,
             random_state=random_state,
+            keep=keep,
+            drop=drop,
         )
         self.n_components: Any = n_components
         self.safeguard = safeguard
@@ -189,17 +194,4 @@ class TRACK(ProjectedKMeans):
                 problem, W, safeguard=self.safeguard, max_iter=self.max_inner, tol=self.tol
             )
 
-        starts = first_clusters(X, self.n_clusters, self.n_init, self.random_state)
-        runs = (
-            clusters_and_projection(
-                gram.X,
-                labels,
-                trace_ratio,
-                project,
-                n_clusters=self.n_clusters,
-                max_iter=self.max_iter,
-                tol=self.tol,
-            )
-            for labels in starts
-        )
-        return self._keep(least_objective(runs))
+        return self._fit_rounds(X, gram.X, trace_ratio, project)

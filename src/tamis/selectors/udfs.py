@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -62,6 +63,11 @@ class UDFS(NeighborSelector):
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
         Whether to show a progress bar, on a terminal.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since the method does not choose given some.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -139,8 +145,10 @@ class UDFS(NeighborSelector):
         tol: float = 1e-6,
         n_jobs: int | None = None,
         verbose: bool = False,
+        keep: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
     ) -> None:
-        super().__init__(n_features_to_select)
+        super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.gamma = gamma

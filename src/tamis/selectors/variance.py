@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from tamis._typing import FloatArray, Matrix
-from tamis.base import Selector
+from tamis.base import Keeps, Selector
 from tamis.utils.columns import variances
 
 
@@ -19,6 +21,11 @@ class MaxVariance(Selector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep; None keeps half.
+    keep : list of str or int, or None, default=None
+        Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
+        others are ranked as without them, since each column is scored by itself.
+    drop : list of str or int, or None, default=None
+        Columns that are not looked at and never selected.
 
     Attributes
     ----------
@@ -41,6 +48,8 @@ class MaxVariance(Selector):
     >>> MaxVariance(n_features_to_select=2).fit(X).get_feature_names_out()
     array(['sepal length (cm)', 'petal length (cm)'], dtype=object)
     """
+
+    _keeps: ClassVar[Keeps] = "independent"
 
     def _fit(self, X: Matrix) -> FloatArray:
         return variances(X)
