@@ -6,14 +6,13 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import TransformerMixin
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from tamis._typing import IntArray, Matrix
 from tamis.utils.columns import columns_of_rounding, extent, variances
 from tamis.utils.messages import describe_columns
-from tamis.utils.sparse import canonical_csr
+from tamis.utils.sparse import canonical_csr, is_sparse
 
 Scaling = Literal["none", "unit", "columns", "standard"]
 
@@ -31,7 +30,7 @@ def scaled(X: Matrix, scaling: Scaling, feature_names: Any = None) -> Matrix:
     if scaling == "none":
         return X
     if scaling == "unit":
-        if sp.issparse(X):
+        if is_sparse(X):
             return X / (abs(X).max() or 1.0)
         return (X - X.min()) / (np.ptp(X) or 1.0)
     X, left = scaled_columns(X, scaling, dtype)
@@ -61,7 +60,7 @@ def scaled_columns(X: Matrix, scaling: Scaling, dtype: Any) -> tuple[Matrix, Int
         Columns that vary, but not beyond rounding. They are left as constant: zero, or of a sparse
         table as they were.
     """
-    scaler = scaler_for(scaling, sp.issparse(X))
+    scaler = scaler_for(scaling, is_sparse(X))
     assert scaler is not None
     lowest, highest = extent(X)
     largest = np.maximum(np.abs(lowest), np.abs(highest))
@@ -71,7 +70,7 @@ def scaled_columns(X: Matrix, scaling: Scaling, dtype: Any) -> tuple[Matrix, Int
     left = columns_of_rounding(X, lowest, highest, precision=precision, own_scale=True)
     constant = width == 0
     constant[left] = True
-    if sp.issparse(X):
+    if is_sparse(X):
         X = canonical_csr(X)
         _, exponent = np.frexp(np.where(constant, 0.5, largest))  # 0.5 has the exponent 0
         X.data = np.ldexp(X.data, -exponent[X.indices])

@@ -1,0 +1,159 @@
+"""Missing values of a wide table from the few components that its columns share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.utils.extmath import randomized_svd
+
+from tamis._typing import BoolArray, FloatArray
+from tamis.utils.blocks import row_blocks
+
+RANKS = (1, 2, 4, 8, 16, 32)
+# The share of the known cells that is hidden to choose the rank.
+HIDDEN = 0.05
+MOST_ITERATIONS = 30
+# Tables of at most as many columns are decomposed exactly, by the product of their columns.
+NARROW = 128
+TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """Principal components of standardised columns, and the noise around them.
+
+    Attributes
+    ----------
+    mean, scale, lowest, highest : ndarray of shape (n_features,)
+        Of the known values.
+    components : ndarray of shape (n_features, rank)
+        Each times the deviation along it.
+    noise : float
+        The variance that is left per cell.
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
+    components: FloatArray
+    noise: float
+
+    def fill(self, X: FloatArray) -> None:
+        """Fill the gaps of X in place, each row from its known values.
+
+        The coordinates of a row are their expectation given its known cells (probabilistic
+        principal components), so that a row gets the same values whatever other rows there are.
+        O(n d r²) for the rows with gaps.
+        """
+        gaps = np.concatenate(
+            [np.isnan(X[rows]).any(axis=1) for rows in row_blocks(*X.shape)] or [np.zeros(0, bool)]
+        )
+        W, rank = self.components, self.components.shape[1]
+        squares = (W[:, :, None] * W[:, None, :]).reshape(len(W), rank * rank)
+        where = np.flatnonzero(gaps)
+        for block in row_blocks(len(where), X.shape[1]):
+            rows = where[block]
+            part = X[rows].astype(np.float64)
+            missing = np.isnan(part)
+            Z = np.where(missing, 0.0, (part - self.mean) / self.scale)
+            grams = ((~missing).astype(np.float64) @ squares).reshape(-1, rank, rank)
+            grams += max(self.noise, 1e-6) * np.eye(rank)
+            coordinates = np.linalg.solve(grams, (Z @ W)[:, :, None])[:, :, 0]
+            filled = np.clip(coordinates @ W.T * self.scale + self.mean, self.lowest, self.highest)
+            X[rows] = np.where(missing, filled, part)
+
+
+def fit_low_rank(X: FloatArray) -> LowRank | None:
+    """The components of a table with gaps; None if its columns share none.
+
+    The rank is that which best predicts known cells that were hidden, and at least better than
+    the mean does. Gaps are filled from the components and these computed again until the filled
+    values settle. Deterministic; O(n d r) per iteration, one copy of the table and the factors.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Every column has at least two different values.
+    """
+    mean = np.asarray(np.nanmean(X, axis=0, dtype=np.float64))
+    scale = np.asarray(np.nanstd(X, axis=0, dtype=np.float64))
+    scale[scale == 0] = 1.0
+    lowest, highest = np.fmin.reduce(X), np.fmax.reduce(X)
+    Z = X - mean.astype(X.dtype)  # float32 stays so
+    Z /= scale.astype(X.dtype)
+    missing = np.isnan(Z)
+    Z[missing] = 0.0
+    rank = _best_rank(Z, missing)
+    if rank == 0:
+        return None
+    components, noise = _settled(Z, missing, rank)
+    return LowRank(mean, scale, lowest, highest, components, noise)
+
+
+def _best_rank(Z: FloatArray, missing: BoolArray) -> int:
+    """The rank that best predicts hidden cells; 0 if their mean does. Z is left as it was."""
+    rng = np.random.default_rng(0)
+    hidden = ~missing
+    for rows in row_blocks(*Z.shape):
+        hidden[rows] &= rng.random(hidden[rows].shape) < HIDDEN
+    truth = Z[hidden]
+    if truth.size == 0:
+        return 0
+    gaps = missing | hidden
+    Z[hidden] = 0.0
+    best, best_error = 0, 0.98 * float(np.mean(truth**2))
+    for rank in RANKS:
+        if rank >= min(Z.shape) / 2:
+            break
+        _settled(Z, gaps, rank)
+        error = float(np.mean((Z[hidden] - truth) ** 2))
+        if error > best_error and rank > max(1, 2 * best):
+            break
+        if error < best_error:
+            best, best_error = rank, error
+    Z[missing] = 0.0
+    Z[hidden] = truth
+    return best
+
+
+def _settled(Z: FloatArray, missing: BoolArray, rank: int) -> tuple[FloatArray, float]:
+    """Fill Z in place until the filled values settle; the components and the noise."""
+    n_samples, n_features = Z.shape
+    known_share = 1 - np.count_nonzero(missing) / missing.size
+    for _ in range(MOST_ITERATIONS):
+        s, Vt = _leading(Z, rank)
+        left = float(_sum_of_squares(Z) - (s**2).sum()) / (n_samples * n_features * known_share)
+        noise = max(left, 0.0) * n_features / max(n_features - rank, 1)
+        kept = np.clip(1 - noise * n_samples / np.maximum(s**2, 1e-300), 0.0, None)
+        kept = kept.astype(Z.dtype)
+        change = size = 0.0
+        for rows in row_blocks(*Z.shape):
+            new = ((Z[rows] @ Vt.T * kept) @ Vt)[missing[rows]]
+            change += float(((new - Z[rows][missing[rows]]) ** 2).sum())
+            size += float((new**2).sum())
+            Z[rows][missing[rows]] = new
+        if change <= TOLERANCE**2 * size:
+            break
+    variances = np.clip(s**2 / n_samples - noise, 0.0, None)
+    return (Vt.T * np.sqrt(variances)).astype(np.float64), noise
+
+
+def _leading(Z: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
+    """The leading singular values and right vectors; a narrow table needs no factor of its rows."""
+    n_features = Z.shape[1]
+    if n_features > NARROW:
+        _, s, Vt = randomized_svd(Z, rank, n_iter=4, random_state=0)
+        return s, Vt
+    gram = np.zeros((n_features, n_features))
+    for rows in row_blocks(*Z.shape):
+        part = Z[rows].astype(np.float64)
+        gram += part.T @ part
+    squares, V = eigh(gram, subset_by_index=(n_features - rank, n_features - 1))
+    return np.sqrt(np.clip(squares[::-1], 0.0, None)), V.T[::-1].astype(Z.dtype)
+
+
+def _sum_of_squares(Z: FloatArray) -> float:
+    return sum(float(np.square(Z[rows], dtype=np.float64).sum()) for rows in row_blocks(*Z.shape))
