@@ -17,7 +17,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,13 @@ import scipy.sparse as sp
 
 from tamis.io._array_files import ArrayFileError, csr_parts, named_arrays
 from tamis.io._arrays import LABEL_NAMES, TABLE_NAMES
-from tamis.io._errors import TableError, TableWarning
-from tamis.io._formats import FORMATS, check_content, columns_of_var, format_of, formats
+from tamis.io._errors import TableError, TableWarning, UnusableError, close_matches
+from tamis.io._formats import FORMATS, Format, check_content, columns_of_var, format_of, formats
 from tamis.io._origin import Origin
+from tamis.io._raw import RawTable, raw_of_table
+from tamis.io._raw_writing import columns_to_write
+from tamis.io._reading import Reading
+from tamis.io._sniffing import may_be_numbers
 from tamis.io._table import Table
 from tamis.io._text_writing import delimited_writer
 from tamis.io._values import MixedColumns
@@ -39,6 +44,7 @@ __all__ = [
     "LABEL_NAMES",
     "TABLE_NAMES",
     "ArrayFileError",
+    "RawTable",
     "Table",
     "TableError",
     "TableWarning",
@@ -48,6 +54,8 @@ __all__ = [
     "formats",
     "named_arrays",
     "read",
+    "read_columns",
+    "write_columns",
     "write_ranking",
     "write_table",
 ]
@@ -61,6 +69,11 @@ def read(
     format: str | None = None,
     key: str | None = None,
     header: bool | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    sheet: str | int | None = None,
 ) -> Table:
     """Read a table.
 
@@ -78,6 +91,14 @@ def read(
         file (``"layers/counts"``); None takes the usual one.
     header : bool or None
         Whether the first line of a text file, or row of a sheet, names the columns; None finds out.
+    sep : str or None
+        What parts the cells of a text file, one sign or a word such as ``"tab"``; None finds out.
+    decimal, thousands : str or None
+        The decimal sign, ``"."`` or ``","``, and the sign between thousands; None finds out.
+    encoding : str or None
+        Of a text file, such as ``"latin-1"``; None finds out.
+    sheet : str, int or None
+        Which sheet of a workbook, by name or by number from 1; None takes the first.
 
     Returns
     -------
@@ -96,14 +117,30 @@ def read(
     """
     source = Path(path)
     chosen = format_of(source, format)
-    options = {} if header is None else {"header": header}
-    if options and not chosen.has_header:
-        raise TableError(
-            f"{source}: {chosen.title} files keep names apart from the data; leave out header=…."
+    with _told(source, chosen):
+        reading = Reading.checked(
+            source,
+            chosen,
+            sep=sep,
+            decimal=decimal,
+            thousands=thousands,
+            encoding=encoding,
+            header=header,
+            sheet=sheet,
+            na=None,
         )
+        check_content(source, chosen, encoded=encoding is not None)
+        table = _numbers(source, chosen, labels, ids, _key(key, sheet), reading)
+    for hint in table.hints:
+        warnings.warn(f"{source}: {hint}", TableWarning, stacklevel=2)
+    return table
+
+
+@contextmanager
+def _told(source: Path, chosen: Format) -> Iterator[None]:
+    """Whatever goes wrong on reading, as one line."""
     try:
-        check_content(source, chosen)
-        table = chosen.read(source, format=chosen.name, labels=labels, ids=ids, key=key, **options)
+        yield
     except TableError:
         raise
     except ArrayFileError as error:
@@ -120,9 +157,151 @@ def read(
             f"{source}: damaged, cut short, or not {chosen.title} ({reason[:200]}); check how it "
             "was made or copied."
         ) from error
-    for hint in table.hints:
-        warnings.warn(f"{source}: {hint}", TableWarning, stacklevel=2)
-    return table
+
+
+def _numbers(
+    source: Path,
+    chosen: Format,
+    labels: str | None,
+    ids: str | None,
+    key: str | None,
+    reading: Reading,
+) -> Table:
+    options = {"reading": reading} if chosen.has_header else {}
+    return chosen.read(source, format=chosen.name, labels=labels, ids=ids, key=key, **options)
+
+
+def _key(key: str | None, sheet: str | int | None) -> str | None:
+    if sheet is None:
+        return key
+    if key is not None and str(sheet) != key:
+        raise TableError(f"sheet={sheet!r} and key={key!r} both name a sheet; leave one out.")
+    return str(sheet)
+
+
+def read_columns(
+    path: str | os.PathLike[str],
+    *,
+    sep: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    sheet: str | int | None = None,
+    na: str | Sequence[str] | None = None,
+    format: str | None = None,
+    key: str | None = None,
+    labels: str | None = None,
+    ids: str | Sequence[str] | None = None,
+) -> RawTable:
+    r"""Read a table as it comes: mixed types, gaps and all.
+
+    Numbers, truth values and dates are recognised as such; everything else is text. In text files
+    and sheets, cells such as ``NA``, ``?`` and empty ones are missing; so are ``-`` and ``.`` where
+    the others are numbers. Whatever is found out is told in the notes.
+
+    Parameters
+    ----------
+    path : path
+        A file, or the folder of a Zarr store.
+    sep : str or None
+        What parts the cells of a text file, one sign or a word such as ``"tab"``; None finds out.
+    decimal, thousands : str or None
+        The decimal sign, ``"."`` or ``","``, and the sign between thousands; None finds out.
+    encoding : str or None
+        Of a text file, such as ``"latin-1"``; None finds out.
+    header : bool or None
+        Whether the first line of a text file, or row of a sheet, names the columns; None finds out.
+    sheet : str, int or None
+        Which sheet of a workbook, by name or by number from 1; None takes the first.
+    na : str, sequence of str or None
+        Cells that are missing, too, such as ``"-999"``.
+    format, key : str or None
+        As for :func:`read`.
+    labels : str or None
+        The column of the labels.
+    ids : str, sequence of str or None
+        Columns that name the rows.
+
+    Returns
+    -------
+    RawTable
+
+    Raises
+    ------
+    TableError
+        One line: what is wrong, where, and what to do.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from tamis import io
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "flats.csv"
+    >>> _ = path.write_text("town;rent;pets\nTours;640,5;true\nMetz;-;false\n")
+    >>> raw = io.read_columns(path)
+    >>> for name, values in raw.columns.items():
+    ...     print(name, values.tolist())
+    town ['Tours', 'Metz']
+    rent [640.5, nan]
+    pets [True, False]
+    >>> for note in raw.notes:
+    ...     print(note)
+    The cells are parted by semicolons.
+    Numbers such as '640,5' are read as written with a decimal comma; decimal=… says otherwise.
+    Taken as missing: '-' in column 'rent'.
+    >>> folder.cleanup()
+
+    .. versionadded:: 0.1
+    """
+    source = Path(path)
+    chosen = format_of(source, format)
+    wanted = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids or ()))
+    with _told(source, chosen):
+        reading = Reading.checked(
+            source,
+            chosen,
+            sep=sep,
+            decimal=decimal,
+            thousands=thousands,
+            encoding=encoding,
+            header=header,
+            sheet=sheet,
+            na=na,
+        )
+        check_content(source, chosen, encoded=encoding is not None)
+        place = _key(key, sheet)
+        if chosen.raw is None:
+            return _matrix_columns(source, chosen, labels, wanted, place, reading)
+        if len(wanted) <= 1 and may_be_numbers(source, chosen, labels, wanted, place, reading):
+            with suppress(TableError):
+                one = wanted[0] if wanted else None
+                table = _numbers(source, chosen, labels, one, place, reading)
+                return raw_of_table(table)
+        return chosen.raw(
+            source, format=chosen.name, labels=labels, ids=wanted, key=place, reading=reading
+        )
+
+
+def _matrix_columns(
+    source: Path,
+    chosen: Format,
+    labels: str | None,
+    ids: list[str],
+    key: str | None,
+    reading: Reading,
+) -> RawTable:
+    """The columns of a file of numbers, which may have gaps."""
+    if len(ids) > 1:
+        raise TableError(
+            f"{source}: {chosen.title} files keep one array of ids; name one, not {len(ids)}."
+        )
+    one = ids[0] if ids else None
+    try:
+        return raw_of_table(_numbers(source, chosen, labels, one, key, reading), reading.na)
+    except UnusableError as error:
+        return raw_of_table(error.table, reading.na, usable=False)
 
 
 def write_table(
@@ -177,6 +356,75 @@ def write_table(
             chosen.copy(origin, beside, places, format=chosen.name)
         else:
             chosen.write(_as_stored(table, origin, kept), beside, format=chosen.name)
+
+
+def write_columns(
+    raw: RawTable,
+    names: Sequence[str],
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+) -> None:
+    """Write some columns of a table as they are in its file; whole or not at all.
+
+    A file of the same kind gets every cell as it is there: text with its separator, decimal sign
+    and encoding, Parquet and Excel with their types. Another format gets the types that it knows.
+    h5ad and Zarr get a full copy of such a file instead, with ``tamis_selected`` in ``.var``.
+
+    Parameters
+    ----------
+    raw : RawTable
+    names : sequence of str
+        The columns, in the order to write them.
+    path : path
+        Never that of the table itself.
+    format : str or None
+        A name of :func:`formats`; None goes by the extension.
+
+    .. versionadded:: 0.1
+    """
+    target = Path(path)
+    chosen = format_of(target, format)
+    refuse_input_as_output(target, raw.path)
+    known = raw.names
+    place = {name: j for j, name in enumerate(known)}
+    for name in names:
+        if name not in place:
+            raise TableError(
+                f"{target}: there is no column {name!r} to write; {close_matches(name, known)}"
+            )
+    if not names:
+        raise TableError(f"{target}: there is no column to write; name at least one.")
+    origin = raw.origin
+    if origin is not None and not origin.is_unchanged():
+        warnings.warn(
+            f"{raw.path}: the file is gone, or was changed since it was read: the columns are "
+            "written as the values that were read.",
+            TableWarning,
+            stacklevel=2,
+        )
+        origin = None
+    with writing(target, folder=chosen.name == "zarr") as beside:
+        if origin is not None and chosen.copy and FORMATS[origin.format].copy is chosen.copy:
+            chosen.copy(origin, beside, [place[name] for name in names], format=chosen.name)
+            return
+        if chosen.keeps_all_columns:
+            features = [name for name in known if name not in raw.aside]
+            if raw.format == chosen.name:
+                whole = Table(
+                    X=None,
+                    feature_names=np.array(features, dtype=object),
+                    path=raw.path,
+                    format=raw.format,
+                )
+                mask = np.isin(np.array(features, dtype=object), list(names))
+            else:
+                whole = columns_to_write(raw, names, target, matrix=True)
+                mask = np.ones(len(whole.feature_names), dtype=bool)
+            chosen.write(whole, beside, format=chosen.name, var=columns_of_var(None, mask))
+            return
+        table = columns_to_write(raw, names, target, matrix=chosen.raw is None)
+        chosen.write(table, beside, format=chosen.name)
 
 
 def _origin(table: Table) -> Origin | None:

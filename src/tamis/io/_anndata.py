@@ -23,6 +23,7 @@ from tamis.io._libraries import need
 from tamis.io._table import Table, make_table
 from tamis.io._values import matrix, texts
 from tamis.utils.messages import close_names
+from tamis.utils.sparse import is_sparse
 
 _SPARSE = {"csr_matrix": sp.csr_array, "csc_matrix": sp.csc_array}
 _EMPTY_GROUPS = ("layers", "obsm", "varm", "obsp", "varp", "uns")
@@ -205,7 +206,7 @@ def _set_order(frame: Any, order: list[str]) -> None:
 def _write_tree(tree: Any, table: Table) -> None:
     _mark(tree, "anndata", "0.1.0")
     X = matrix(table.X)
-    if sp.issparse(X):
+    if is_sparse(X):
         group = tree.create_group("X")
         _mark(group, "csr_matrix", "0.1.0")
         group.attrs["shape"] = [int(n) for n in X.shape]

@@ -19,7 +19,7 @@ from tamis.io._origin import Origin
 from tamis.io._rows import RowCollector, row_values
 from tamis.io._table import Table, make_table, refuse_text, set_aside
 from tamis.io._text_copy import TypedColumn
-from tamis.io._values import cells_of, texts
+from tamis.io._values import MixedColumns, cells_of, texts
 
 _CLASS = "class"
 _CELL = re.compile(r"""(?:^|(?<=,))((?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^,'"])*)(?=,|$)""")
@@ -53,6 +53,26 @@ def read_arff(
             raise TableError(
                 f"{path}: more than one attribute is called the same ({error}); rename them."
             ) from error
+
+
+def arff_cells(path: Path) -> tuple[list[tuple[str, Any]], list[list[Any]], Any]:
+    """Attributes, the values of each, and the layout; what sparse rows leave out is filled in."""
+    arff = need("arff", "arff")
+    sparse = _is_sparse(path)
+    with open_text(path) as file:
+        try:
+            content = arff.load(file, return_type=arff.LOD_GEN if sparse else arff.DENSE_GEN)
+            attributes = list(content["attributes"])
+            cells: list[list[Any]] = [[] for _ in attributes]
+            left_out = [0 if isinstance(kind, str) else kind[0] for _, kind in attributes]
+            for row in content["data"]:
+                for j, values in enumerate(cells):
+                    values.append(row.get(j, left_out[j]) if sparse else row[j])
+        except arff.BadAttributeName as error:
+            raise TableError(
+                f"{path}: more than one attribute is called the same ({error}); rename them."
+            ) from error
+    return attributes, cells, _Layout(encoding_of_file(path), sparse=sparse)
 
 
 def _is_sparse(path: Path) -> bool:
@@ -195,11 +215,23 @@ def write_arff(table: Table, path: Path, *, format: str) -> None:
         else:
             is_label = i == len(beside) - n_labels
             attributes.append((name, sorted(set(map(str, values))) if is_label else "STRING"))
-    attributes += [(str(name), "NUMERIC") for name in table.feature_names]
+    attributes += [(str(name), _kind(table.X, j)) for j, name in enumerate(table.feature_names)]
     _refuse_names(arff, path, attributes)
     content = {"relation": "table", "attributes": attributes, "data": _rows(table, beside)}
     with open_text(path, "w") as file:
         arff.dump(content, file)
+
+
+def _kind(X: Any, j: int) -> Any:
+    """The type of an attribute: numeric; of text, nominal; of other things, text."""
+    if not isinstance(X, MixedColumns) or X.columns[j].dtype.kind in "biuf":
+        return "NUMERIC"
+    values = [value for value in X.columns[j] if value is not None]
+    if all(isinstance(value, int | float) for value in values):
+        return "NUMERIC"
+    if all(isinstance(value, str) for value in values):
+        return sorted(set(values))
+    return "STRING"
 
 
 def _rows(table: Table, beside: list[Any]) -> list[Any]:
@@ -220,7 +252,9 @@ def _rows(table: Table, beside: list[Any]) -> list[Any]:
 
 def _numeric(value: Any) -> Any:
     """Truth values as 0 and 1: the format has no type for them."""
-    return int(value) if isinstance(value, bool) else value
+    if isinstance(value, bool):
+        return int(value)
+    return value if value is None or isinstance(value, int | float) else str(value)
 
 
 def _refuse_names(arff: Any, path: Path, attributes: list[tuple[str, Any]]) -> None:

@@ -23,6 +23,7 @@ from tamis.io._table import (
     spaces_note,
 )
 from tamis.io._values import column, texts
+from tamis.utils.messages import describe_columns
 
 # Numbers that are decoded at once, beside the table itself.
 _PART_SIZE = 1 << 20
@@ -224,3 +225,81 @@ def write_arrow(table: Table, path: Path, *, format: str) -> None:
         need("pyarrow.parquet", "arrow").write_table(frame, path)
     else:
         need("pyarrow.feather", "arrow").write_feather(frame, str(path))
+
+
+def arrow_columns(
+    path: Path, format: str
+) -> tuple[list[str], list[FloatArray], str | None, list[str]]:
+    """Names and arrays of all columns, the index of the pandas frame, and what was decided."""
+    pyarrow = need("pyarrow", "arrow")
+    if format == "parquet":
+        with need("pyarrow.parquet", "arrow").ParquetFile(path) as file:
+            frame = file.read(use_threads=False)
+    else:
+        with pyarrow.memory_map(str(path)) as source:
+            frame = pyarrow.ipc.open_file(source).read_all()
+    names, notes = frame.schema.names, []
+    index = [c for c in (frame.schema.pandas_metadata or {}).get("index_columns", []) if c in names]
+    if len(index) == 1:
+        notes.append(f"The index of the pandas frame, {index[0]!r}, is taken as row ids.")
+    arrays = []
+    other: list[int] = []
+    for j, values in enumerate(frame.columns):
+        array = _mixed_array(pyarrow, values)
+        if array is None:
+            other.append(j)
+            array = objects([None if v is None else str(v) for v in values.to_pylist()])
+        arrays.append(array)
+    if other:
+        notes.append(
+            f"Neither numbers, text nor dates in {describe_columns(other, names)}: read as text."
+        )
+    return names, arrays, index[0] if len(index) == 1 else None, notes
+
+
+def _mixed_array(pyarrow: Any, values: Any) -> FloatArray | None:
+    """A column as an array of its own kind, gaps as NaN, NaT or None; None for other kinds."""
+    types = need("pyarrow.types", "arrow")
+    if types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    kind = values.type
+    dtype = _numpy_type(kind)
+    if dtype is not None and dtype != np.dtype(bool):
+        dtype = (
+            np.dtype(np.float64) if values.null_count or dtype == np.dtype(np.float16) else dtype
+        )
+        if types.is_decimal(kind):
+            values = values.cast(pyarrow.float64())
+        array: FloatArray = values.to_numpy().astype(dtype, copy=False)
+        return array
+    if dtype == np.dtype(bool) and not values.null_count:
+        return np.asarray(values.to_numpy(), dtype=bool)
+    if types.is_timestamp(kind) or types.is_date(kind):
+        try:
+            return np.asarray(values.cast(pyarrow.timestamp("us")).to_numpy(), "datetime64[us]")
+        except pyarrow.ArrowInvalid:  # beyond the years that microseconds reach
+            return None
+    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    if not (text or dtype == np.dtype(bool) or types.is_null(kind)):
+        return None
+    cells = (None if v is None else str(v).strip() for v in values.to_pylist())
+    return objects([cell or None for cell in cells])
+
+
+def only_numbers(path: Path, format: str, aside: set[str | None]) -> bool:
+    """Whether all columns but those set aside are declared as numbers, and none as truth values."""
+    if format == "parquet":
+        schema = need("pyarrow.parquet", "arrow").read_schema(path)
+    else:
+        pyarrow = need("pyarrow", "arrow")
+        with pyarrow.memory_map(str(path)) as source:
+            schema = pyarrow.ipc.open_file(source).schema
+    index = [
+        c for c in (schema.pandas_metadata or {}).get("index_columns", ()) if c in schema.names
+    ]
+    types = [
+        _numpy_type(kind)
+        for name, kind in zip(schema.names, schema.types, strict=True)
+        if name not in aside and name not in index
+    ]
+    return all(kind is not None and kind != np.dtype(bool) for kind in types)

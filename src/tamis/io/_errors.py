@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from tamis.utils.messages import close_names
 
@@ -14,6 +15,21 @@ class TableError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
+
+
+class UnusableError(TableError):
+    """A table that was read, but cannot be ranked as it is: gaps, one column, repeated names.
+
+    Attributes
+    ----------
+    table : Table
+    """
+
+    __module__ = "tamis.io"
+
+    def __init__(self, message: str, table: Any) -> None:
+        super().__init__(message)
+        self.table = table
 
 
 class TableWarning(UserWarning):

@@ -17,6 +17,7 @@ from tamis.io._header import decide_header, name_columns
 from tamis.io._libraries import need
 from tamis.io._notation import Notation
 from tamis.io._origin import Origin, typed
+from tamis.io._reading import Reading
 from tamis.io._rows import RowCollector, parse_number, read_in_any_notation
 from tamis.io._table import Table, default_names
 from tamis.io._values import cells_of, is_plain
@@ -32,6 +33,7 @@ class SheetLayout:
     header: bool
     n_columns: int
     notation: Notation | None
+    names: tuple[str, ...] | None = None
 
 
 def read_excel(
@@ -41,11 +43,45 @@ def read_excel(
     labels: str | None,
     ids: str | None,
     key: str | None,
-    header: bool | None = None,
+    reading: Reading,
 ) -> Table:
     """Read a sheet, the first unless `key` names another; formulas give their last value."""
+    title, cells, named, notes, hints = start_of_sheet(path, key, reading.header, {labels, ids})
+    n_sheet_notes = int(bool(notes) and notes[0].startswith("Of "))
+    names = default_names(len(cells))
+    if named:
+        names, ids, more = name_columns(cells, ids)
+        notes = [*notes, *more]
+
+    def read(notation: Notation | None) -> Table:
+        layout = SheetLayout(title, named, len(names), notation)
+        collector = RowCollector(path, format, names, labels, ids, notes, hints, layout, notation)
+        for i, row in sheet_rows(path, layout):
+            collector.add_row(row, f"row {i}")
+        return collector.finish()
+
+    try:
+        return read_in_any_notation(path, read, None, reading.notation)
+    except TableError as error:
+        advice = [*hints, *notes[:n_sheet_notes]]
+        if advice:  # what is wrong may be that another sheet, or no header, was meant
+            raise TableError(" ".join([str(error), *advice])) from error
+        raise
+
+
+def start_of_sheet(
+    path: Path, key: str | None, header: bool | None, wanted: set[str | None]
+) -> tuple[str, list[Any], bool, list[str], list[str]]:
+    """The sheet's title, its first row, whether that holds names, notes and hints."""
     with _workbook(path) as book:
         titles = book.sheetnames
+        if key is not None and key not in titles and key.isdigit():
+            if not 1 <= int(key) <= len(titles):
+                raise TableError(
+                    f"{path}: there is no sheet number {key}; there are {len(titles)}, counted "
+                    "from 1."
+                )
+            key = titles[int(key) - 1]
         if key is not None and key not in titles:
             raise TableError(f"{path}: there is no sheet {key!r}; {close_matches(key, titles)}")
         title = key if key is not None else book.worksheets[0].title
@@ -62,29 +98,11 @@ def read_excel(
     text = any(isinstance(cell, str) for cell in cells)
     if header is None and (
         (text and not all(isinstance(cell, str) for cell in second))
-        or {labels, ids} & {str(cell) for cell in cells if cell is not None}
+        or wanted & {str(cell) for cell in cells if cell is not None}
     ):
         header = True
     named, more, hints = decide_header(cells, second, header, "row")
-    names, notes = default_names(len(cells)), [*notes, *more]
-    if named:
-        names, ids, more = name_columns(cells, ids)
-        notes += more
-
-    def read(notation: Notation | None) -> Table:
-        layout = SheetLayout(title, named, len(names), notation)
-        collector = RowCollector(path, format, names, labels, ids, notes, hints, layout, notation)
-        for i, row in _data(path, layout):
-            collector.add_row(row, f"row {i}")
-        return collector.finish()
-
-    try:
-        return read_in_any_notation(path, read, None)
-    except TableError as error:
-        advice = [*hints, *(note for note in notes[:1] if len(titles) > 1 and key is None)]
-        if advice:  # what is wrong may be that another sheet, or no header, was meant
-            raise TableError(" ".join([str(error), *advice])) from error
-        raise
+    return title, cells, named, [*notes, *more], hints
 
 
 @contextmanager
@@ -110,7 +128,7 @@ def _rows(sheet: Any, *, values: bool = True) -> Iterator[tuple[int, list[Any]]]
             yield i, cells
 
 
-def _data(path: Path, layout: SheetLayout) -> Iterator[tuple[int, list[Any]]]:
+def sheet_rows(path: Path, layout: SheetLayout) -> Iterator[tuple[int, list[Any]]]:
     """The rows of data; empty cells at the end, which are not stored, are None."""
     with _workbook(path) as book:
         for i, row in itertools.islice(_rows(book[layout.sheet]), int(layout.header), None):
@@ -135,8 +153,11 @@ def copy_excel(origin: Origin, path: Path, columns: Sequence[int], *, format: st
 
     if not layout.header:
         sheet.append([_text_cell(sheet, path, f"column{j}") for j in columns])
+    elif layout.names is not None:
+        sheet.append([_text_cell(sheet, path, layout.names[j]) for j in columns])
     with _workbook(origin.path) as source:
-        for _, row in _rows(source[layout.sheet], values=False):
+        rows = _rows(source[layout.sheet], values=False)
+        for _, row in itertools.islice(rows, int(layout.names is not None), None):
             sheet.append([copied(row[j] if j < len(row) else None) for j in columns])
     with open(path, "wb") as file:
         book.save(file)
@@ -147,7 +168,7 @@ def typed_excel(origin: Origin, columns: Sequence[int]) -> list[FloatArray]:
     layout: SheetLayout = origin.layout
     features = set(origin.features.tolist())
     collected: list[list[Any]] = [[] for _ in columns]
-    for _, row in _data(origin.path, layout):
+    for _, row in sheet_rows(origin.path, layout):
         for j, values in zip(columns, collected, strict=True):
             value = row[j]
             if isinstance(value, str) and j in features:
@@ -207,7 +228,6 @@ def write_excel(table: Table, path: Path, *, format: str) -> None:
     names = [name for name, _ in beside] + table.feature_names.tolist()
     sheet.append([_text_cell(sheet, path, name) for name in names])
     for i, row in enumerate(cells_of(table)):
-        numbers = (_exact(sheet, value) for value in row)
-        sheet.append([*(cell(values[i]) for _, values in beside), *numbers])
+        sheet.append([*(cell(values[i]) for _, values in beside), *map(cell, row)])
     with open(path, "wb") as file:
         book.save(file)

@@ -18,6 +18,8 @@ from tamis.io._excel import copy_excel, read_excel, typed_excel, write_excel
 from tamis.io._libsvm import copy_libsvm, read_libsvm, write_libsvm
 from tamis.io._matlab import read_mat, write_mat
 from tamis.io._numpy import read_npy, read_npz, write_npy, write_npz
+from tamis.io._raw import RawTable
+from tamis.io._raw_files import raw_arff, raw_arrow, raw_delimited, raw_excel
 from tamis.io._table import Table
 from tamis.io._text import read_delimited
 from tamis.io._text_copy import copy_delimited, typed_delimited
@@ -31,7 +33,8 @@ class Format:
     """One format: its names, its functions, and the kinds of content its files may have.
 
     ``copy`` writes columns of a file as they are there, to a file of a format with the same
-    function; ``typed`` reads them as arrays of the types that they have there.
+    function; ``typed`` reads them as arrays of the types that they have there; ``raw`` reads all
+    columns, of whatever types, where a file may have others than numbers.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Format:
     has_header: bool = False
     copy: Callable[..., None] | None = None
     typed: Callable[..., Any] | None = None
+    raw: Callable[..., RawTable] | None = None
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
@@ -60,6 +64,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 has_header=True,
                 copy=copy_delimited,
                 typed=typed_delimited,
+                raw=raw_delimited,
             ),
             Format(
                 "tsv",
@@ -71,6 +76,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 has_header=True,
                 copy=copy_delimited,
                 typed=typed_delimited,
+                raw=raw_delimited,
             ),
             Format(
                 "parquet",
@@ -81,6 +87,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 ("Parquet",),
                 copy=copy_arrow,
                 typed=typed_arrow,
+                raw=raw_arrow,
             ),
             Format(
                 "feather",
@@ -91,6 +98,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 ("Arrow",),
                 copy=copy_arrow,
                 typed=typed_arrow,
+                raw=raw_arrow,
             ),
             Format("npy", "NPY", (".npy",), read_npy, write_npy, ("NPY",)),
             Format("npz", "NPZ", (".npz",), read_npz, write_npz, ("NPZ", "zip")),
@@ -105,6 +113,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 (_TEXT, _WIDE_TEXT),
                 copy=copy_arff,
                 typed=typed_arff,
+                raw=raw_arff,
             ),
             Format(
                 "libsvm",
@@ -125,6 +134,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 has_header=True,
                 copy=copy_excel,
                 typed=typed_excel,
+                raw=raw_excel,
             ),
             Format("h5ad", "h5ad", (".h5ad",), read_anndata, write_anndata, ("HDF5",), True),
             Format("zarr", "Zarr", (".zarr",), read_anndata, write_anndata, ("folder",), True),
@@ -187,7 +197,7 @@ def format_of(path: Path, name: str | None) -> Format:
     )
 
 
-def check_content(path: Path, format: Format) -> None:
+def check_content(path: Path, format: Format, *, encoded: bool = False) -> None:
     """Refuse an empty file, a folder, and a file of another format than is expected."""
     if path.is_dir():
         if "folder" not in format.kinds:
@@ -198,6 +208,8 @@ def check_content(path: Path, format: Format) -> None:
     if not head:
         raise TableError(f"{path}: the file is empty; check how it was made.")
     kind = _kind(path, head)
+    if encoded and kind in ("unknown", _WIDE_TEXT):  # who names an encoding says that it is text
+        kind = _TEXT
     expected = _COMPRESSED_KINDS.get(path.suffix.lower())
     if expected is not None and _TEXT in format.kinds:
         if kind != expected:

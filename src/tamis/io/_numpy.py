@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from tamis.io._array_files import csr_parts, load_npy, open_npz
 from tamis.io._arrays import plain, table_of_arrays
 from tamis.io._errors import TableError
 from tamis.io._table import Table, make_table
 from tamis.io._values import matrix
+from tamis.utils.sparse import is_sparse
 
 
 def read_npy(
@@ -38,7 +38,7 @@ def read_npz(
 def write_npy(table: Table, path: Path, *, format: str) -> None:
     """Write the features alone, dense."""
     X = matrix(table.X)
-    X = X.toarray() if sp.issparse(X) else X
+    X = X.toarray() if is_sparse(X) else X
     with open(path, "wb") as file:
         np.save(file, X, allow_pickle=False)
 
@@ -47,7 +47,7 @@ def write_npz(table: Table, path: Path, *, format: str) -> None:
     """Write ``X`` (or its sparse parts), ``y``, ``ids`` and ``feature_names``."""
     arrays: dict[str, Any] = {"feature_names": plain(table.feature_names)}
     X = matrix(table.X)
-    arrays |= csr_parts(X) if sp.issparse(X) else {"X": X}
+    arrays |= csr_parts(X) if is_sparse(X) else {"X": X}
     if table.labels is not None:
         arrays["y"] = plain(table.labels)
     if table.ids is not None:

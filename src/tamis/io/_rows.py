@@ -177,7 +177,10 @@ def parse_number(text: str, notation: Notation | None) -> float:
 
 
 def read_in_any_notation(
-    path: Path, read: Callable[[Notation | None], Table], separator: str | None
+    path: Path,
+    read: Callable[[Notation | None], Table],
+    separator: str | None,
+    given: Notation | None = None,
 ) -> Table:
     """Read a table whose numbers may have decimal commas, or signs between thousands.
 
@@ -188,7 +191,17 @@ def read_in_any_notation(
         Reads the table in a notation; None is Python's.
     separator : str or None
         Of the cells, where the table is text.
+    given : Notation or None
+        The notation that the user says; None finds out.
     """
+    if given is not None:
+        try:
+            return read(given)
+        except (MixedNotationError, OtherNotationError) as error:
+            raise TableError(
+                f"{path}: {str(error)!r} is no number with the decimal sign {given.decimal!r}; "
+                "leave out decimal=… and thousands=…, or give others."
+            ) from error
     try:
         return read(None)
     except OtherNotationError as error:

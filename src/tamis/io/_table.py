@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.io._errors import TableError, close_matches
+from tamis._typing import FloatArray, IntArray
+from tamis.io._errors import TableError, UnusableError, close_matches
 from tamis.io._origin import Origin
 from tamis.io._running import running_number_hints
 from tamis.utils.columns import columns_not_finite
@@ -47,7 +47,7 @@ class Table:
         Of the values in the file, where X has another: truth values, half precision.
     """
 
-    X: Matrix
+    X: Any  # a Matrix, or MixedColumns while it is written
     feature_names: FloatArray
     labels: FloatArray | None = None
     ids: FloatArray | None = None
@@ -196,30 +196,21 @@ def make_table(
     n_samples, n_features = X.shape
     if n_samples == 0:
         raise TableError(f"{path}: the table has columns but no rows; nothing can be learned.")
-    if n_features < 2:
-        raise TableError(
-            f"{path}: the table has {n_features or 'no'} numeric "
-            f"column{'' if n_features == 1 else 's'}; there is nothing to select from. Check the "
-            "separator (comma, semicolon or tab), and which columns are set aside."
-        )
     kept_names = default_names(n_features) if names is None else [str(name) for name in names]
     if len(kept_names) != n_features:
         raise TableError(
             f"{path}: {len(kept_names)} column names for {n_features} columns; write one per "
             "column."
         )
-    set_aside(path, kept_names, None, None)
     for what, values in (("labels", labels), ("ids", ids)):
         if values is not None and len(values) != n_samples:
             raise TableError(
                 f"{path}: {len(values)} {what} for {n_samples} rows; write one per row."
             )
-    columns, n_rows = columns_not_finite(X)
-    refuse_missing_columns(path, columns, kept_names, n_rows, n_samples)
     feature_names = np.array(kept_names, dtype=object)
     if origin is not None:
         origin = origin.made_into(X, feature_names, labels, ids)
-    return Table(
+    table = Table(
         X=X,
         feature_names=feature_names,
         labels=labels,
@@ -229,7 +220,26 @@ def make_table(
         labels_name=labels_name,
         ids_name=ids_name,
         notes=tuple(notes),
-        hints=(*hints, *running_number_hints(X, kept_names, ids is not None)),
         origin=origin,
         stored_dtype=None if stored == X.dtype else stored,
     )
+    try:
+        _check_usable(table, path)
+    except TableError as error:
+        raise UnusableError(str(error), table) from error
+    running = running_number_hints(X, kept_names, ids is not None)
+    return replace(table, hints=(*hints, *running))
+
+
+def _check_usable(table: Table, path: Path) -> None:
+    """Refuse a table without two columns, with gaps, or with names that occur twice."""
+    n_samples, n_features = table.X.shape
+    if n_features < 2:
+        raise TableError(
+            f"{path}: the table has {n_features or 'no'} numeric "
+            f"column{'' if n_features == 1 else 's'}; there is nothing to select from. Check the "
+            "separator (comma, semicolon or tab), and which columns are set aside."
+        )
+    set_aside(path, table.feature_names.tolist(), None, None)
+    columns, n_rows = columns_not_finite(table.X)
+    refuse_missing_columns(path, columns, table.feature_names.tolist(), n_rows, n_samples)

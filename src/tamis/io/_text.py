@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,14 +16,18 @@ from tamis.io._encoding import UTF_8, Encoding, encoding_of_file, open_text
 from tamis.io._errors import TableError
 from tamis.io._header import name_columns
 from tamis.io._notation import COMMA, Notation
+from tamis.io._raw import RawTable
+from tamis.io._reading import Reading
 from tamis.io._rows import RowCollector, read_in_any_notation
 from tamis.io._table import Table, default_names
 from tamis.io._text_layout import Start, data_lines
 
+AnyTable = TypeVar("AnyTable", Table, RawTable)
+
 _OTHER_SEPARATOR = re.compile(r"\S[ |:]+\S")
 
 # A cell may be long (a sequence, a text to be set aside); the parser's own limit is 128 KiB.
-_LONGEST_CELL = 1 << 30
+LONGEST_CELL = 1 << 30
 
 # What is not UTF-8 is most often this; its bytes come out again as they went in.
 _OTHER_CODECS = ("cp1252", "latin-1")
@@ -35,28 +40,40 @@ def read_delimited(
     labels: str | None,
     ids: str | None,
     key: str | None,
-    header: bool | None = None,
+    reading: Reading,
 ) -> Table:
     """Read CSV or TSV: encoding, separator and header are found out, ragged rows refused."""
-    csv.field_size_limit(_LONGEST_CELL)
-    encoding = encoding_of_file(path)
+    csv.field_size_limit(LONGEST_CELL)
+    return in_any_encoding(
+        path,
+        reading.encoding,
+        lambda encoding: _read_encoded(path, format, encoding, labels, ids, reading),
+    )
+
+
+def in_any_encoding(
+    path: Path, given: Encoding | None, read: Callable[[Encoding], AnyTable]
+) -> AnyTable:
+    """Read a text file in the encoding that is given, or that is found out."""
+    encoding = given or encoding_of_file(path)
     try:
-        return _read_encoded(path, format, encoding, labels, ids, header)
+        return read(encoding)
     except UnicodeDecodeError as error:
-        if encoding != UTF_8:
+        if given is not None or encoding != UTF_8:
+            remedy = "leave out encoding=…, or name another" if given else "check how it was made"
             raise TableError(
                 f"{path}: the text is not {encoding.codec.upper()} throughout (byte {error.start});"
-                " check how it was made or copied."
+                f" {remedy}."
             ) from error
         where = error.start
     for codec in _OTHER_CODECS:
         try:
-            table = _read_encoded(path, format, Encoding(codec), labels, ids, header)
+            table: AnyTable = read(Encoding(codec))
         except UnicodeDecodeError:
             continue
         note = (
             f"The text is not UTF-8 (byte {where}): read as Western European ({codec}). If names "
-            "look wrong, save it as UTF-8."
+            "look wrong, name another with encoding=…."
         )
         return replace(table, notes=(*table.notes, note))
     raise AssertionError("every byte is a letter of Latin-1")
@@ -68,15 +85,10 @@ def _read_encoded(
     encoding: Encoding,
     labels: str | None,
     ids: str | None,
-    header: bool | None,
+    reading: Reading,
 ) -> Table:
-    with open_text(path, encoding=encoding) as file:
-        start = Start.read(file, path, format)
-    if start.n_columns == 1 and _OTHER_SEPARATOR.search(start.first.strip()):
-        raise TableError(
-            f"{path}: the first line has no comma, semicolon or tab; part the cells by one of them."
-        )
-    layout, names, notes, hints = start.laid_out(encoding, header, {labels, ids})
+    start = start_of_text(path, format, encoding, reading)
+    layout, names, notes, hints = start.laid_out(encoding, reading.header, {labels, ids})
     if names is None:
         names = default_names(start.n_columns)
     else:
@@ -91,11 +103,27 @@ def _read_encoded(
         return rows.finish()
 
     try:
-        return read_in_any_notation(path, read, layout.separator)
+        return read_in_any_notation(path, read, layout.separator, reading.notation)
     except TableError as error:
         if hints:  # what is wrong may be that the first line was taken for what it is not
             raise TableError(f"{error} {hints[0]}") from error
         raise
+
+
+def start_of_text(path: Path, format: str, encoding: Encoding, reading: Reading) -> Start:
+    """The first lines of a text file, if they have a separator."""
+    with open_text(path, encoding=encoding) as file:
+        start = Start.read(file, path, format, reading.separator)
+    if (
+        reading.separator is None
+        and start.n_columns == 1
+        and _OTHER_SEPARATOR.search(start.first.strip())
+    ):
+        raise TableError(
+            f"{path}: the first line has no comma, semicolon or tab; part the cells by one of "
+            "them, or name the separator with sep=…."
+        )
+    return start
 
 
 def _collect(lines: Iterator[str], separator: str, rows: RowCollector, line_number: int) -> None:
@@ -151,15 +179,22 @@ def _cut(line: str, separator: str, column: int, n_separators: int) -> tuple[str
 def _collect_carefully(
     lines: Iterable[str], separator: str, rows: RowCollector, line_number: int
 ) -> None:
+    for record, where in records(rows.path, lines, separator, line_number, len(rows.names)):
+        rows.add_row(record, where)
+
+
+def records(
+    path: Path, lines: Iterable[str], separator: str, line_number: int, n_columns: int
+) -> Iterator[tuple[list[str], str]]:
+    """The cells of every record that is not blank, and where it is."""
     reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
         for record in reader:
-            if _is_blank(record, len(rows.names)):
-                continue
-            rows.add_row(record, f"line {line_number + reader.line_num}")
+            if not _is_blank(record, n_columns):
+                yield record, f"line {line_number + reader.line_num}"
     except csv.Error as error:
         raise TableError(
-            f"{rows.path}: line {line_number + reader.line_num}: {error}; check its quotes."
+            f"{path}: line {line_number + reader.line_num}: {error}; check its quotes."
         ) from error
 
 

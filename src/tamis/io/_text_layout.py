@@ -16,6 +16,7 @@ from tamis.io._encoding import Encoding, open_text
 from tamis.io._errors import TableError
 from tamis.io._header import decide_header, is_missing, is_number
 from tamis.io._notation import Notation
+from tamis.io._reading import Reading
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
@@ -58,9 +59,10 @@ class Start:
     first: str
     second: str
     n_lines: int
+    is_tsv: bool = False
 
     @classmethod
-    def read(cls, file: IO[str], path: Path, format: str) -> Start:
+    def read(cls, file: IO[str], path: Path, format: str, separator: str | None = None) -> Start:
         lines = iter(file)
         comments: list[str] = []
         n_lines = 0
@@ -79,12 +81,20 @@ class Start:
             )
         if not first.strip():
             raise TableError(f"{path}: the file holds no text; write a header and rows.")
-        separator = "\t" if format == "tsv" else _separator(first, second)
-        return cls(separator, tuple(comments), first, second, n_lines)
+        if separator is None:
+            separator = "\t" if format == "tsv" else _separator(first, second)
+        return cls(separator, tuple(comments), first, second, n_lines, format == "tsv")
 
     @property
     def n_columns(self) -> int:
         return len(parsed_cells(self.first, self.separator))
+
+    def note(self, reading: Reading) -> str | None:
+        """What was found out of the separator, where it is none that the file's name tells."""
+        words = {";": "semicolons", "\t": "tabs", "|": "bars"}
+        if reading.separator is not None or self.separator not in words or self.is_tsv:
+            return None
+        return f"The cells are parted by {words[self.separator]}."
 
     def laid_out(
         self, encoding: Encoding, header: bool | None, wanted: set[str | None]
@@ -152,7 +162,7 @@ def _separator(first: str, second: str) -> str:
     """
     counts = {
         separator: [_QUOTED.sub("", record).count(separator) for record in (first, second)]
-        for separator in ",;\t"
+        for separator in ",;\t|"
     }
     agreed = {s: c for s, c in counts.items() if c[0] > 0 and c[0] == c[1]} or counts
     best = max(agreed, key=lambda separator: agreed[separator][0])

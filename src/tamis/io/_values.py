@@ -8,10 +8,10 @@ from datetime import date, datetime, time
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from tamis._typing import FloatArray, Matrix
 from tamis.utils.blocks import row_blocks
+from tamis.utils.sparse import is_sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ def column(X: Matrix | MixedColumns, j: int) -> FloatArray:
     """One feature; a sparse table should be CSC."""
     if isinstance(X, MixedColumns):
         return X.columns[j]
-    return X[:, [j]].toarray().ravel() if sp.issparse(X) else np.ascontiguousarray(X[:, j])
+    return X[:, [j]].toarray().ravel() if is_sparse(X) else np.ascontiguousarray(X[:, j])
 
 
 def cells_of(table: Any, *, short: bool = False) -> Iterator[list[Any]]:
@@ -60,7 +60,7 @@ def cells_of(table: Any, *, short: bool = False) -> Iterator[list[Any]]:
         if mixed:
             block = [values[rows] for values in X.columns]
         else:
-            block = list((X[rows].toarray() if sp.issparse(X) else X[rows]).T)
+            block = list((X[rows].toarray() if is_sparse(X) else X[rows]).T)
         yield from map(list, zip(*map(_cells, block, whole, [short] * len(block)), strict=True))
 
 
@@ -77,7 +77,7 @@ def _whole_columns(X: Any) -> list[bool]:
         return [False] * X.shape[1]
     whole = np.ones(X.shape[1], dtype=bool)
     for rows in row_blocks(*X.shape):
-        block = X[rows].toarray() if sp.issparse(X) else X[rows]
+        block = X[rows].toarray() if is_sparse(X) else X[rows]
         whole &= ((block == np.floor(block)) & (np.abs(block) < 2**53)).all(axis=0)
     return whole.tolist()
 
