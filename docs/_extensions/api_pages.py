@@ -28,6 +28,7 @@ MODULES = {
     "tamis.testing": "Testing a selector",
     "tamis.datasets": "Data sets",
     "tamis.io": "Reading and writing tables",
+    "tamis.preprocessing": "From a real table to numbers",
     "tamis.plots": "Plots",
     "tamis.report": "The report",
     "tamis.inspection": "Evidence for a selection",

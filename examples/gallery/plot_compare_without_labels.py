@@ -9,6 +9,8 @@ K-means on the kept columns, and the agreement of that clustering with a spectra
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
@@ -29,7 +31,7 @@ whole = KMeans(10, n_init=3, random_state=0).fit_predict(embedding)
 # %%
 # Sixteen pixels by each of many candidates.
 
-shared = {"n_features_to_select": 16, "affinity": graph}
+shared: dict[str, Any] = {"n_features_to_select": 16, "affinity": graph}
 candidates: dict[str, Selector] = {
     **{f"MRSF {alpha}": MRSF(n_clusters=10, alpha=alpha, **shared) for alpha in (0.2, 0.4, 0.6)},
     "MCFS": MCFS(n_clusters=10, **shared),

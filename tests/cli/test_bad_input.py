@@ -264,6 +264,6 @@ def test_labels_with_gaps_judge_nothing(refused, blobs, tmp_path):
 
 def test_a_table_of_few_samples_says_what_to_lower(refused, tmp_path):
     pd.DataFrame(np.eye(5), columns=list("abcde")).to_csv(tmp_path / "small.csv", index=False)
-    line = refused("select", "small.csv", "-m", "mrsf")
+    line = refused("select", "small.csv", "-m", "mrsf", "--clusters", 10)
     assert "n_clusters=10 is too large for n_samples=5; use at most 5" in line
     assert "--param" in line

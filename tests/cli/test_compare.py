@@ -326,3 +326,34 @@ def test_judging_does_not_count_for_the_time_limit(run, blobs_csv, monkeypatch):
 
 def test_results_are_kept_in_a_folder(refused, blobs_csv):
     assert "--json" in refused("compare", blobs_csv, *QUICK, "-o", "-")
+
+
+@pytest.fixture
+def messy_csv(blobs, tmp_path):
+    rng = np.random.default_rng(0)
+    messy = blobs.mask(rng.random(blobs.shape) < 0.1)
+    messy["colour"] = rng.choice(["red", "green"], len(messy))
+    path = tmp_path / "messy.csv"
+    messy.assign(kind=np.repeat(["a", "b", "c"], 20)).to_csv(path, index=False)
+    return path
+
+
+def test_a_table_with_gaps_and_text_is_compared(run, messy_csv):
+    result = run("compare", messy_csv, "--labels", "kind", *QUICK, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert {"mrsf", "laplacian_score"} <= {line["method"] for line in found["methods"]}
+    assert all(line["error"] is None for line in found["methods"])
+    assert len(figures(found, "mrsf")["selected"]) == 4
+    assert figures(found, "mrsf")["measures"]["kmeans_acc"]["mean"] > 0.5
+
+
+def test_what_was_done_about_gaps_and_text_is_said(run, messy_csv):
+    result = run("compare", messy_csv, "--labels", "kind", *QUICK)
+    assert result.exit_code == 0, result.output
+    assert "Imputed" in result.stdout
+    assert "'colour'" in result.stdout
+
+
+def test_gaps_are_refused_where_that_is_asked_for(refused, messy_csv):
+    assert "--missing" in refused("compare", messy_csv, *QUICK, "--missing", "refuse")

@@ -482,3 +482,12 @@ def test_an_h5ad_output_says_what_it_holds(run, cells, wine_csv):
     assert (
         json.loads(run("select", wine_csv, "-o", "kept.csv", "--json").stdout)["output_holds"] == []
     )
+
+
+@pytest.mark.parametrize("method", ["mrsf", "mcfs", "jelsr", "lda_km", "laplacian_score", "track"])
+def test_defaults_that_exceed_the_rows_are_lowered_and_said(run, tmp_path, method):
+    X = np.random.default_rng(0).normal(size=(4, 6))
+    pd.DataFrame(X, columns=list("abcdef")).to_csv(tmp_path / "small.csv", index=False)
+    result = run("select", "small.csv", "-m", method)
+    assert result.exit_code == 0, result.output
+    assert "as there are only 4 rows" in result.stdout

@@ -7,12 +7,14 @@ import os
 import re
 import warnings
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from references.tables import positive_of_three_factors as table
 from sklearn.preprocessing import StandardScaler
 
 from tamis import MCFS, UDFS, Auto, LaplacianScore, MaxVariance, RandomSubset, report
@@ -23,6 +25,7 @@ from tamis.report import _charts as charts
 from tamis.report import _grids as grids
 from tamis.report import _why_charts as why_charts
 from tamis.report import _words as words
+from tamis.report._prepared import MOST_SOURCES, describe_preparation
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 HOSTILE = "<script>alert(1)</script>"
@@ -56,11 +59,6 @@ class Reader(HTMLParser):
 
     def count(self, tag: str) -> int:
         return sum(name == tag for name, _ in self.tags)
-
-
-def table(n_samples=40, n_features=9, seed=0):
-    rng = np.random.RandomState(seed)
-    return np.abs(rng.normal(size=(n_samples, 3)) @ rng.normal(size=(3, n_features))) + 0.1
 
 
 def paths(page: report.Report) -> list[str]:
@@ -401,6 +399,58 @@ def test_the_recipe_scales_as_the_table_was_scaled():
     np.testing.assert_allclose(found["X_selected"], selector.transform(scaler.transform(X)))
     with pytest.raises(TypeError, match="sequence of sentences"):
         report.selection(selector, scaler.transform(X), preparation="Scaled.")
+
+
+class TestHowTheTableWasPrepared:
+    def fitted(self, **changes):
+        """What a fitted preparation tells, without the preparation."""
+        told = {
+            "kinds_": {"height": "number", "colour": "category", "name": "text", "gap": "number"},
+            "groups_": {
+                "height": ["height"],
+                "colour": ["colour_red", f"colour_{HOSTILE}"],
+                "gap": ["gap"],
+            },
+            "imputed_": {"gap": 0.25},
+            "notes_": ("'name' is free text and is left out.",),
+        }
+        return SimpleNamespace(**told | changes)
+
+    def test_the_columns_that_something_was_done_to_come_first(self):
+        found = describe_preparation(["Columns standardised."], self.fitted())
+        assert found.sentences == ("'name' is free text and is left out.", "Columns standardised.")
+        told = [(row["column"], row["kind"], row["gaps"], row["becomes"]) for row in found.rows]
+        assert told == [
+            ("colour", "categories", "", "2 columns"),
+            ("name", "free text", "", "nothing: it is left out"),
+            ("gap", "numbers", "25 %", "itself"),
+            ("height", "numbers", "", "itself"),
+        ]
+
+    def test_a_sentence_is_said_once(self):
+        note = "'name' is free text and is left out."
+        assert describe_preparation([note], self.fitted()).sentences == (note,)
+
+    def test_of_many_columns_some_are_listed(self):
+        kinds = {f"c{j}": "number" for j in range(MOST_SOURCES + 3)}
+        groups = {name: [name] for name in kinds}
+        found = describe_preparation([], self.fitted(kinds_=kinds, groups_=groups))
+        assert (len(found.rows), found.n_left_out) == (MOST_SOURCES, 3)
+
+    def test_the_section_is_there_only_where_something_was_done(self):
+        X = table(40, 5)
+        selector = MaxVariance(2).fit(X)
+        for given, there in (({}, False), ({"prepared_by": self.fitted()}, True)):
+            page = report.selection(selector, X, n_subsamples=0, **given)
+            assert ("How the table was prepared" in Reader(page.html).texts) == there
+            assert ('href="#prepared"' in page.html) == there
+            assert ('id="prepared"' in page.html) == there
+            assert ("2 columns" in Reader(page.html).texts) == there
+
+    def test_a_preparation_that_was_not_fitted(self):
+        X = table(40, 5)
+        with pytest.raises(TypeError, match="call its fit first"):
+            report.selection(MaxVariance(2).fit(X), X, prepared_by=SimpleNamespace())
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def results_of(figure: Callable[[Printed], float]) -> Results:
     return Results(found)
 
 
-def table(results: Results, start: str) -> PaperTable:
+def paper_table(results: Results, start: str) -> PaperTable:
     return next(t for t in m3fs.tables(results) if t.title.startswith(start))
 
 
@@ -116,13 +116,13 @@ def test_a_manifold_term_that_does_harm_refutes_the_paper():
         else one
         for one in figures.records
     ]
-    words = table(Results(worse), "What the paper says")
+    words = paper_table(Results(worse), "What the paper says")
     for claim in ("M3FS not below M3FS (λ=0)", "M3FS not below MMC-all"):
         verdicts = {c.verdict for (row, _), c in words.cells.items() if row == claim}
         assert verdicts == {"lower"}
     comparable = "M3FS (λ=0) comparable to MMC-all"
     assert {c.verdict for (row, _), c in words.cells.items() if row == comparable} == {"reproduced"}
-    assert table(Results(worse), "Table 2. Cl").cells["digits1279", "M3FS"].verdict == "lower"
+    assert paper_table(Results(worse), "Table 2. Cl").cells["digits1279", "M3FS"].verdict == "lower"
 
 
 @pytest.mark.parametrize(("noise", "silent"), [(0.0, True), (1e-9, True), (0.2, False)])
@@ -131,7 +131,7 @@ def test_noise_with_saliency_is_noticed(noise, silent):
     results = Results(
         record(NOISY_SET, label, {"saliency": values}) for label in m3fs.SALIENCY_LABELS
     )
-    words = table(results, "What the paper says")
+    words = paper_table(results, "What the paper says")
     found = {
         row: cell.verdict for (row, _), cell in words.cells.items() if cell.dataset == NOISY_SET
     }
@@ -148,7 +148,7 @@ def test_the_bound_is_the_best_setting_and_says_that_labels_chose_it():
         record("ionosphere", m3fs.GRID_LABEL, {"accuracy": [value]}, C=C)
         for C, value in ((1.0, 0.6), (3.0, 0.86), (10.0, 0.7))
     ]
-    bound = table(Results(settings, {"tuning": "oracle"}), "Table 2, M3FS")
+    bound = paper_table(Results(settings, {"tuning": "oracle"}), "Table 2, M3FS")
     (cell,) = bound.cells.values()
     assert cell.ours is not None
     assert cell.ours.parameters == {"C": 3.0}

@@ -1,4 +1,4 @@
-"""The command line: ``tamis select``, ``compare``, ``bench``, ``methods`` and ``datasets``.
+"""The command line: ``tamis select``, ``apply``, ``compare``, ``bench``, ``methods``, ``datasets``.
 
 Everything heavy is imported by the commands when they run, so that help and completion are quick.
 """
@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from tamis.cli._failures import INTERRUPTED, Command, Group
+from tamis.cli.apply import apply
 from tamis.cli.bench import bench
 from tamis.cli.compare import compare
 from tamis.cli.datasets import datasets
@@ -35,7 +36,7 @@ def _help(command: Callable[..., None]) -> str:
     return (inspect.getdoc(command) or "").replace("\nFor example:", "\n\b\nFor example:")
 
 
-for command in (select, compare, bench, methods, datasets):
+for command in (select, apply, compare, bench, methods, datasets):
     app.command(cls=Command, help=_help(command))(command)
 
 

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 import tamis
 from tamis._typing import IntArray
 from tamis.cli._comparison_screen import MEASURES
-from tamis.cli._failures import CommandError
+from tamis.cli._failures import CommandError, reason
+from tamis.cli._mixed import Missing
 from tamis.cli._preparation import Scale, scaling_words
 from tamis.cli._source import Source
 from tamis.datasets import Dataset
@@ -20,6 +21,7 @@ from tamis.evaluation import (
     ALL_FEATURES,
     Candidate,
     Estimate,
+    MixedTable,
     Protocol,
     Record,
     Task,
@@ -28,14 +30,47 @@ from tamis.evaluation import (
     selection_tasks,
 )
 from tamis.metrics import jaccard
-from tamis.preprocessing import Scaling, drawn_samples
+from tamis.preprocessing import Preparation, Scaling, drawn_samples
 from tamis.registry import METHODS, RANDOM_BASELINE, Method
 
-__all__ = ["comparison", "plan"]
+__all__ = ["comparison", "mixed_data", "plan"]
+
+
+def mixed_data(source: Source, missing: Missing, max_rows: int, seed: int) -> MixedTable | None:
+    """A table of mixed types to be prepared inside each run; None where all are numbers.
+
+    The source is given the prepared numbers of the rows that the runs see.
+    """
+    if source.mixed is None:
+        return None
+    raw = source.mixed.raw
+    columns = {name: raw.columns[name] for name in source.mixed.preparation.groups_}
+    kinds = {name: source.mixed.preparation.kinds_[name] for name in columns}
+    labels = None if raw.labels_name is None else raw.columns[raw.labels_name]
+    source.table = replace(source.table, labels=labels)
+    data = MixedTable(
+        source.name,
+        columns,
+        _classes(source, slice(None)),
+        Preparation(missing=missing, kinds=kinds),
+    )
+    try:
+        X, _, preparation, rows = data.prepared(max_rows, seed)
+    except ValueError as error:
+        raise CommandError(f"{source.name}: {reason(error)}.") from None
+    source.table = replace(
+        source.table,
+        X=X,
+        feature_names=preparation.get_feature_names_out(),
+        labels=None if labels is None else labels[rows],
+        ids=None,
+    )
+    return data
 
 
 def plan(
     source: Source,
+    mixed: MixedTable | None,
     methods: Sequence[Method],
     n_kept: int,
     *,
@@ -45,7 +80,10 @@ def plan(
     max_rows: int,
     seed: int,
 ) -> tuple[list[Task], dict[str, Any], list[str]]:
-    """The runs, the header of their results, and in words what is done to the table."""
+    """The runs, the header of their results, and in words what is done to the table.
+
+    A `mixed` table takes the place of that of the source.
+    """
     table = source.table
     n_samples, n_columns = table.X.shape
     rows = drawn_samples(n_samples, max_rows, seed)
@@ -61,6 +99,7 @@ def plan(
     if n_clusters > data.X.shape[0]:
         raise CommandError(f"--clusters {n_clusters} is more than the {data.X.shape[0]} samples.")
     data = replace(data, n_clusters=n_clusters)
+    judged = data if mixed is None else replace(mixed, n_clusters=n_clusters)
     protocol = Protocol(
         scaling=scored_scale,
         # A number of features is below that of all; the share of all is 1.
@@ -79,19 +118,20 @@ def plan(
         "command": "compare",
         "version": tamis.__version__,
         "source": source.name,
-        "contents": contents_name(data),
+        "contents": contents_name(judged),
         "n_clusters": n_clusters,
         "n_kept": n_kept,
         "protocol": protocol.as_dict(),
     }
     words = []
-    if not isinstance(rows, slice):
+    n_rows = n_samples if source.mixed is None else source.mixed.raw.n_rows
+    if data.X.shape[0] < n_rows:
         words.append(
-            f"On {len(rows):,} of the {n_samples:,} rows, drawn at random; --max-rows sets another "
-            "number."
+            f"On {data.X.shape[0]:,} of the {n_rows:,} rows, drawn at random; --max-rows sets "
+            "another number."
         )
     words.append(scaling_words(scored_scale, sp.issparse(data.X)))
-    return selection_tasks([data], candidates, protocol, details=True), header, words
+    return selection_tasks([judged], candidates, protocol, details=True), header, words
 
 
 def _candidate(method: Method, clusters: int | None, scaling: Scaling) -> Candidate:

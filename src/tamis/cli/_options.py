@@ -11,6 +11,8 @@ from tamis.cli._failures import CommandError
 
 __all__ = [
     "AsJson",
+    "Decimal",
+    "Encoding",
     "File",
     "Format",
     "Header",
@@ -20,8 +22,12 @@ __all__ = [
     "Labels",
     "Layer",
     "MaxRows",
+    "Na",
     "Number",
     "Seed",
+    "Sep",
+    "Sheet",
+    "Thousands",
     "number_to_keep",
     "read_number",
 ]
@@ -42,7 +48,7 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A table: samples in rows, numbers in columns. Or a registered data set, as "
+        help="A table: samples in rows, columns of any kind. Or a registered data set, as "
         "dataset:NAME (see tamis datasets).",
         autocompletion=table_names,
         show_default=False,
@@ -66,8 +72,47 @@ Labels = Annotated[
     ),
 ]
 Ids = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="A column that names the samples: set aside; may be repeated.",
+    ),
+]
+Sep = Annotated[
     str | None,
-    typer.Option("--id", metavar="COLUMN", help="A column that names the samples: set aside."),
+    typer.Option(
+        metavar="SIGN",
+        help="What parts the cells of a text file: one sign, or tab or space.",
+        show_default="found out",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(metavar="SIGN", help="The decimal sign: . or ,", show_default="found out"),
+]
+Thousands = Annotated[
+    str | None,
+    typer.Option(metavar="SIGN", help="The sign between thousands.", show_default="found out"),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Of a text file, such as latin-1.", show_default="found out"),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The sheet of a workbook, by name or number from 1.",
+        show_default="the first",
+    ),
+]
+Na = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="CELL",
+        help="What stands for a missing value, beside NA and the like; may be repeated.",
+    ),
 ]
 Format = Annotated[
     str | None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tamis.base import Selector
     from tamis.registry import Method
 
-__all__ = ["fit", "make_selector", "read_parameters"]
+__all__ = ["fit", "fit_defaults_to", "make_selector", "read_parameters"]
 
 _WORDS = {"none": None, "true": True, "false": False}
 
@@ -77,6 +77,36 @@ def make_selector(
             f"{reason(error)}; parameters are set with --param NAME=VALUE."
         ) from None
     return model
+
+
+def fit_defaults_to(
+    n_rows: int, model: Selector, method: Method, parameters: dict[str, Any]
+) -> list[str]:
+    """Lower the defaults that are too large for the rows to the largest that fit; say which.
+
+    Parameters
+    ----------
+    n_rows : int
+    model : Selector
+        Its parameters are set.
+    method : Method
+    parameters : dict
+        What the user has set, which stays.
+    """
+    # As many clusters as rows say nothing, and a graph has no more useful eigenvectors.
+    largest = n_rows - 1
+    words = []
+    for name in dict.fromkeys(("n_neighbors", "n_clusters", method.cluster_parameter or "")):
+        default = model.get_params().get(name)
+        if name in parameters or name in model._unused_parameters():
+            continue
+        if isinstance(default, int) and default > largest >= 1:
+            model.set_params(**{name: largest})
+            words.append(
+                f"{name} is {largest} instead of {default}, as there are only {n_rows} rows; "
+                f"--param {name}=N sets another number."
+            )
+    return words
 
 
 def fit(model: Selector, X: Matrix, source: str) -> None:

@@ -6,18 +6,19 @@ import atexit
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from tamis.cli._failures import CommandError, command_words, reason
+from tamis.cli._mixed import Cut, Mixed, prepared_table
 from tamis.cli._screen import working
 
 if TYPE_CHECKING:
-    from tamis.io import Table
+    from tamis.io import RawTable, Table
 
-__all__ = ["Source", "read_source"]
+__all__ = ["Source", "read_raw", "read_source", "spooled"]
 
 _REGISTERED = "dataset:"
 
@@ -35,12 +36,15 @@ class Source:
         Reads the table anew.
     code : str
         Python that reads it, too, as `table`.
+    mixed : Mixed or None
+        What was made of a table of mixed types or with gaps, whose numbers `table` holds.
     """
 
     name: str
     table: Table
     read: Callable[[], Table]
     code: str
+    mixed: Mixed | None = None
 
     def reread(self) -> None:
         """Read the table once more, unless it is written from its file; let go of the old first."""
@@ -53,6 +57,10 @@ class Source:
         import scipy.sparse as sp
 
         n_samples, n_columns = self.table.X.shape
+        if self.mixed is not None:
+            n_samples, n_columns = self.mixed.raw.n_rows, len(self.mixed.raw.names)
+            text = f"{self.name}: {n_samples:,} samples × {n_columns:,} columns, of which "
+            return f"{text}{len(self.mixed.preparation.groups_):,} are chosen among."
         text = f"{self.name}: {n_samples:,} samples × {n_columns:,} columns"
         if sp.issparse(self.table.X):
             share = self.table.X.nnz / (n_samples * n_columns)
@@ -69,55 +77,124 @@ def read_source(
     file: str,
     *,
     labels: str | None = None,
-    ids: str | None = None,
+    ids: Sequence[str] | None = None,
     format: str | None = None,
     key: str | None = None,
     header: bool | None = None,
+    reading: Mapping[str, Any] | None = None,
+    cut: Cut | None = None,
 ) -> Source:
-    """Read a file or a registered set; a failure says in one line why that cannot be done."""
+    """Read a file or a registered set; a failure says in one line why that cannot be done.
 
-    def read() -> Table:
-        from tamis import io
-
-        def words(said: Exception) -> str:
-            return command_words(said).replace(str(path), file)  # a pipe is read from a copy
-
-        try:
-            with warnings.catch_warnings(record=True) as hints:
-                warnings.simplefilter("always", io.TableWarning)
-                table = io.read(path, labels=labels, ids=ids, format=format, key=key, header=header)
-        except io.TableError as error:
-            raise CommandError(words(error)) from None
-        except OSError as error:
-            raise CommandError(f"cannot read {file}: {reason(error)}.") from None
-        for hint in hints:
-            warnings.warn(words(cast(Warning, hint.message)), hint.category, stacklevel=2)
-        return replace(table, notes=tuple(map(command_words, table.notes)))
-
+    Parameters
+    ----------
+    file : str
+    labels, format, key, header
+        As for :func:`tamis.io.read`.
+    ids : sequence of str or None
+    reading : mapping or None
+        More of what :func:`tamis.io.read_columns` is told: "sep", "decimal" and so on.
+    cut : Cut or None
+        What is done to a table of mixed types or with gaps; None refuses it.
+    """
+    ids = list(ids or ())
+    options: dict[str, Any] = {"labels": labels, "format": format, "key": key, "header": header}
+    options |= {name: value for name, value in (reading or {}).items() if value}
     if file.startswith(_REGISTERED):
         name = file.removeprefix(_REGISTERED)
-        for option, value in (
-            ("--labels", labels),
-            ("--id", ids),
-            ("--format", format),
-            ("--key", key),
-            ("--header", header),
-        ):
+        for option, value in {**options, "id": ids or None}.items():
             if value is not None:
-                raise CommandError(f"{file} is a registered data set: leave out {option}.")
+                raise CommandError(f"{file} is a registered data set: leave out --{option}.")
         code = f"from tamis import datasets\n\ntable = datasets.load({name!r})"
         return _checked(Source(file, _registered(name), lambda: _registered(name), code))
     with working(f"reading {file}"):
-        path = _spooled(file, format)
-        options = {"labels": labels, "ids": ids, "format": format, "key": key, "header": header}
-        given = "".join(
-            f", {name}={value!r}" for name, value in options.items() if value is not None
-        )
-        code = f"from tamis import io\n\ntable = io.read({file!r}{given})"
-        return _checked(Source(file, read(), read, code))
+        path = spooled(file, format)
+        given = {name: value for name, value in options.items() if value is not None}
+        if cut is None:
+            one = ids[0] if ids else None
+            if one is not None:
+                given["ids"] = one
+
+            def read() -> Table:
+                from tamis import io
+
+                return _told(file, path, lambda: io.read(path, **given))
+
+            return _checked(Source(file, read(), read, _code("read", file, given)))
+        return _any_table(file, path, given, ids, cut)
 
 
-def _spooled(file: str, format: str | None) -> Path:
+def _any_table(file: str, path: Path, given: dict[str, Any], ids: list[str], cut: Cut) -> Source:
+    """A table of any kind: as it is where it is all numbers, else prepared."""
+    if ids:
+        given = {**given, "ids": ids[0] if len(ids) == 1 else ids}
+    raw = read_raw(file, path, given)
+    if raw.table is not None:
+
+        def read() -> Table:
+            table = read_raw(file, path, given).table
+            assert table is not None
+            return table
+
+        code = _code("read", file, {k: v for k, v in given.items() if k != "na"})
+        return _checked(Source(file, raw.table, read, code))
+    table, mixed = prepared_table(raw, cut, file)
+    code = _code("read_columns", file, given) + _preparing(mixed, cut)
+    return Source(file, table, lambda: table, code, mixed)
+
+
+def read_raw(file: str, path: Path, given: Mapping[str, Any]) -> RawTable:
+    """The columns of a file as it comes; what may be wrong with it is a warning."""
+    from tamis import io
+
+    raw: RawTable = _told(file, path, lambda: io.read_columns(path, **given))
+    if raw.table is not None:
+        for hint in raw.table.hints:
+            text = command_words(f"{path}: {hint}").replace(str(path), file)
+            warnings.warn(text, io.TableWarning, stacklevel=2)
+    notes = tuple(map(command_words, raw.notes))
+    table = None if raw.table is None else replace(raw.table, notes=notes)
+    return replace(raw, notes=notes, table=table)
+
+
+def _told(file: str, path: Path, read: Callable[[], Any]) -> Any:
+    """What `read` returns, failures and warnings in words of the command line."""
+    from tamis import io
+
+    def words(said: Any) -> str:
+        return command_words(said).replace(str(path), file)  # a pipe is read from a copy
+
+    try:
+        with warnings.catch_warnings(record=True) as hints:
+            warnings.simplefilter("always", io.TableWarning)
+            table = read()
+    except io.TableError as error:
+        raise CommandError(words(error)) from None
+    except OSError as error:
+        raise CommandError(f"cannot read {file}: {reason(error)}.") from None
+    for hint in hints:
+        warnings.warn(words(hint.message), hint.category, stacklevel=2)
+    return replace(table, notes=tuple(map(command_words, table.notes)))
+
+
+def _code(function: str, file: str, given: Mapping[str, Any]) -> str:
+    options = "".join(f", {name}={value!r}" for name, value in given.items())
+    return f"from tamis import io\n\ntable = io.{function}({file!r}{options})"
+
+
+def _preparing(mixed: Mixed, cut: Cut) -> str:
+    """Python that makes numbers of the columns that were read, again as `table`."""
+    chosen = mixed.preparation.feature_names_in_.tolist()
+    return (
+        "\n\nfrom types import SimpleNamespace\n\nfrom tamis.preprocessing import Preparation\n\n"
+        f"chosen = {chosen!r}\n"
+        f"preparation = Preparation(missing={cut.missing!r})\n"
+        "X = preparation.fit_transform({name: table.columns[name] for name in chosen})\n"
+        "table = SimpleNamespace(X=X)"
+    )
+
+
+def spooled(file: str, format: str | None) -> Path:
     """The file; of a pipe or a device, which can be read only once, a copy for as long as we run.
 
     Reading looks at the start of a file first, and a table scaled in place is read once more.

@@ -7,10 +7,10 @@ from collections.abc import Callable, Container, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from tamis.cli._failures import CommandError, reason
+from tamis.cli._failures import CommandError, command_words, reason
 from tamis.utils.files import replacing
 
-__all__ = ["check_folder", "check_report", "check_targets", "write_all"]
+__all__ = ["check_folder", "check_output", "check_report", "check_targets", "write_all"]
 
 
 def check_targets(
@@ -51,6 +51,23 @@ def check_targets(
     return checked
 
 
+def check_output(output: Path | None, output_format: str | None) -> tuple[str, ...]:
+    """Refuse a table of no known format; return the options that write a folder."""
+    from tamis import io
+
+    formats = io.formats()
+    if output_format is not None and output_format not in formats:
+        raise CommandError(
+            f"--output-format {output_format} is unknown; the formats are {', '.join(formats)}."
+        )
+    if output is None:
+        return ()
+    try:
+        return ("--output",) if io.format_of(output, output_format).name == "zarr" else ()
+    except io.TableError as error:
+        raise CommandError(f"--output {command_words(error, '--output-format')}") from None
+
+
 def check_report(path: Path | None) -> None:
     """Refuse a name that says that the report is anything but HTML."""
     if path is None or path.suffix.lower() in (".html", ".htm"):
@@ -79,7 +96,7 @@ def _same(first: Path, second: Path) -> bool:
     return first.resolve() == second.resolve()
 
 
-def write_all(writers: Mapping[Path, Callable[[Path], None]]) -> None:
+def write_all(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     """Write every file beside its place first, and move all there when all are whole.
 
     Whatever fails, the folders are left as they were.

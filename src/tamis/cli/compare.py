@@ -15,8 +15,11 @@ from tamis.cli._comparison_screen import print_comparison
 from tamis.cli._completion import method_list
 from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
 from tamis.cli._layers import layer_key
+from tamis.cli._mixed import Cut, Missing
 from tamis.cli._options import (
     AsJson,
+    Decimal,
+    Encoding,
     File,
     Format,
     Header,
@@ -25,8 +28,12 @@ from tamis.cli._options import (
     Key,
     Layer,
     MaxRows,
+    Na,
     Number,
     Seed,
+    Sep,
+    Sheet,
+    Thousands,
     number_to_keep,
     read_number,
 )
@@ -103,7 +110,20 @@ def compare(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin anew instead of going on where it stopped.")
     ] = False,
+    missing: Annotated[
+        Missing,
+        typer.Option(
+            metavar="HOW",
+            help="What is done about missing values: impute, drop-rows, drop-columns or refuse.",
+        ),
+    ] = "impute",
     max_rows: MaxRows = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    na: Na = None,
     format: Format = None,
     key: Key = None,
     named: Header = None,
@@ -117,7 +137,9 @@ def compare(
     All columns and random subsets are always in the table. Labels judge
     only; no method sees them. Agreement is that of K-means on the kept
     columns with a normalised cut of all of them. A method whose fit takes
-    longer than the time limit is stopped, and its row says so.
+    longer than the time limit is stopped, and its row says so. Text,
+    dates and gaps are prepared inside each run; of a category every
+    level is a column.
 
     For example:
       tamis compare data.csv --methods mrsf,udfs,laplacian_score -k 20
@@ -125,7 +147,7 @@ def compare(
       tamis compare dataset:digits -m mrsf,mcfs --json
       tamis compare large.parquet --time-limit 600 --jobs 4
     """
-    from tamis.cli._comparison import comparison, plan
+    from tamis.cli._comparison import comparison, mixed_data, plan
 
     wanted = read_number(number)
     chosen = _chosen(methods)
@@ -136,24 +158,44 @@ def compare(
         if output.exists() and not output.is_dir():
             raise CommandError(f"--output {output} is a file, not a folder; name another.")
     key = layer_key(layer, key, file, format)
-    source = read_source(file, labels=labels, ids=ids, format=format, key=key, header=named)
+    source = read_source(
+        file,
+        labels=labels,
+        ids=ids,
+        format=format,
+        key=key,
+        header=named,
+        reading={
+            "sep": sep,
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "sheet": sheet,
+            "na": na,
+        },
+        cut=Cut(missing),
+    )
+    most = max_rows or NEIGHBOR_ROWS
+    data = mixed_data(source, missing, most, seed)
     check_values(source)
     n_kept, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)
     with working("preparing the table"):
         tasks, header, words = plan(
             source,
+            data,
             chosen,
             n_kept,
             scale=scale,
             clusters=clusters,
             repeats=repeats,
-            max_rows=max_rows or NEIGHBOR_ROWS,
+            max_rows=most,
             seed=seed,
         )
     if not as_json:
         for sentence in (
             source.describe(),
             *source.table.notes,
+            *(source.mixed.notes if source.mixed else ()),
             *words,
             f"Keeps {n_kept:,} columns: {why_so_many}.",
         ):

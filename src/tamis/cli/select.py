@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,10 +14,14 @@ import typer
 
 from tamis.cli._completion import format_names, method_names, parameter_settings
 from tamis.cli._decisions import found_in_json, print_reasons
-from tamis.cli._failures import ARGUMENTS, CommandError, command_words
+from tamis.cli._failures import ARGUMENTS, CommandError
+from tamis.cli._grouping import SourceRanking, rank_sources
 from tamis.cli._layers import layer_key, what_it_holds
+from tamis.cli._mixed import Cut, Missing, listed, refuse_both, write_prepared
 from tamis.cli._options import (
     AsJson,
+    Decimal,
+    Encoding,
     File,
     Format,
     Header,
@@ -26,23 +31,28 @@ from tamis.cli._options import (
     Labels,
     Layer,
     MaxRows,
+    Na,
     Number,
     Seed,
+    Sep,
+    Sheet,
+    Thousands,
     number_to_keep,
     read_number,
 )
 from tamis.cli._preparation import Prepared, Scale, image_shape, prepare, scales_itself
 from tamis.cli._screen import print_json, print_table, print_text, working
-from tamis.cli._selectors import fit, make_selector, read_parameters
+from tamis.cli._selectors import fit, fit_defaults_to, make_selector, read_parameters
 from tamis.cli._source import Source, read_source
 from tamis.cli._standard_output import STANDARD_OUTPUT, format_on_stdout, sent_to_stdout
-from tamis.cli._targets import check_report, check_targets, write_all
+from tamis.cli._targets import check_output, check_report, check_targets, write_all
 from tamis.cli.methods import find_method
 
 if TYPE_CHECKING:
     import numpy as np
 
     from tamis.base import Selector
+    from tamis.preprocessing import Selection
 
 __all__ = ["select"]
 
@@ -118,6 +128,45 @@ def select(
         Path | None,
         typer.Option(metavar="FILE", help="Where a page goes that shows why these columns: .html."),
     ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the selection goes, for tamis apply to cut new tables alike: .json.",
+        ),
+    ] = None,
+    prepared_output: Annotated[
+        bool,
+        typer.Option(
+            "--prepared", help="Write the numbers that were made of the columns, not their cells."
+        ),
+    ] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column that stays, by name or pattern ('price_*'); the others are chosen given "
+            "it. May be repeated.",
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column that is not looked at, by name or pattern ('id_*'); may be repeated.",
+        ),
+    ] = None,
+    numeric_only: Annotated[
+        bool,
+        typer.Option("--numeric-only", help="Choose among columns of numbers only."),
+    ] = False,
+    missing: Annotated[
+        Missing,
+        typer.Option(
+            metavar="NAME",
+            help="What is done about missing values: impute, drop-rows, drop-columns or refuse.",
+        ),
+    ] = "impute",
     labels: Labels = None,
     ids: Ids = None,
     shape: Annotated[
@@ -132,6 +181,12 @@ def select(
     format: Format = None,
     key: Key = None,
     header: Header = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    na: Na = None,
     layer: Layer = None,
     top: Annotated[
         int, typer.Option(metavar="N", min=0, help="How many of the kept columns to print.")
@@ -147,11 +202,16 @@ def select(
     are enough is found out, and the output says why. Labels, if the
     table has any, are never looked at.
 
+    The table may hold text, categories, dates and gaps: numbers are made
+    of them, gaps are filled, and what columns were taken for is said.
+    Identifiers and free text are not chosen among; they go to the output.
+
     For example:
       tamis select data.csv
       tamis select data.csv -k 50 -o selected.csv --labels species
       tamis select data.parquet -m udfs --param gamma=0.01 --ranking r.csv
       tamis select dataset:digits -k 20 --report report.html
+      tamis select data.csv --keep price --drop 'id_*' --save cut.json
     """
     from tamis.inspection import read_decisions
     from tamis.registry import DEFAULT_METHOD, DEFAULT_METHOD_REASON
@@ -171,22 +231,48 @@ def select(
         "--output": None if to_stdout else output,
         "--ranking": ranking,
         "--report": report,
+        "--save": save,
     }
     folders = _check_formats(output, output_format, ranking)
     paths = check_targets(targets, None if file.startswith("dataset:") else Path(file), folders)
     check_report(report)
+    if save is not None and save.suffix.lower() != ".json":
+        raise CommandError(f"--save {save}: a selection is a JSON file; give it a name in .json.")
     if to_stdout:
         paths["--output"] = STANDARD_OUTPUT
 
+    if prepared_output and output is None:
+        raise CommandError("--prepared says how -o is written; name a file with -o.")
     key = layer_key(layer, key, file, format)
-    source = read_source(file, labels=labels, ids=ids, format=format, key=key, header=header)
+    reading = {
+        "sep": sep,
+        "decimal": decimal,
+        "thousands": thousands,
+        "encoding": encoding,
+        "sheet": sheet,
+        "na": na,
+    }
+    source = read_source(
+        file,
+        labels=labels,
+        ids=ids,
+        format=format,
+        key=key,
+        header=header,
+        reading=reading,
+        cut=Cut(missing, keep or (), drop or (), numeric_only),
+    )
+    n_left = _list_columns(model, source, keep or (), drop or ())
     finds_number = wanted is None and isinstance(model.n_features_to_select, str)
-    why_so_many = ""
+    why_so_many, n_wanted = "", None
     if not finds_number:
-        n_wanted, why_so_many = number_to_keep(wanted, source.table.X.shape[1], source.name)
-        model.set_params(n_features_to_select=n_wanted)
+        n_wanted, why_so_many = number_to_keep(wanted, n_left, source.name)
+        n_wanted = _at_least_the_kept(n_wanted, wanted, model, source)
+        model.set_params(n_features_to_select=_of_outputs(n_wanted, model, source))
     pixels = image_shape(shape, source)
     prepared = prepare(source, chosen, scale, max_rows, seed)
+    _level_groups(prepared, source)
+    prepared.words += fit_defaults_to(prepared.X.shape[0], model, chosen, parameters)
     said = source.describe()
     start = time.perf_counter()
     if model.get_params().get("verbose"):  # it shows its own progress
@@ -196,16 +282,23 @@ def select(
             fit(model, prepared.X, source.name)
     seconds = time.perf_counter() - start
     n_samples, n_columns = source.table.X.shape
+    names = [str(name) for name in source.table.feature_names]
     n_rows = prepared.X.shape[0]
-    n_kept = int(model.get_support().sum())
+    ranked: Selector | SourceRanking = model
+    if source.mixed is not None:
+        groups = source.mixed.preparation.groups_
+        ranked = rank_sources(model, groups, n_wanted)
+        n_samples, n_columns, names = source.mixed.raw.n_rows, len(groups), list(groups)
+    n_kept = int(ranked.get_support().sum())
 
     command = shlex.join(["tamis", *ctx.meta[ARGUMENTS]])
     ctx.with_resource(sent_to_stdout(paths))
-    _write(paths, source, prepared, model, output_format, pixels, command)
-    holds = what_it_holds(source, key, output, output_format, n_kept)
-    kept = best_first(model, n_kept)
-    names = source.table.feature_names
-    decisions = read_decisions(model, [str(name) for name in names])
+    how = _Output(output_format, prepared_output, pixels, command)
+    _write(paths, source, prepared, model, ranked, chosen.name, how)
+    holds = what_it_holds(source, key, output, output_format, n_kept) if not source.mixed else []
+    kept = best_first(ranked, n_kept)
+    decisions = read_decisions(model, [str(name) for name in source.table.feature_names])
+    made = source.mixed.notes if source.mixed is not None else ()
     if as_json:
         print_json(
             {
@@ -217,7 +310,7 @@ def select(
                 "why": why,
                 "parameters": _plain_parameters(model),
                 "scaling": prepared.scaling,
-                "notes": [*source.table.notes, *prepared.words],
+                "notes": [*source.table.notes, *made, *prepared.words],
                 "seconds": round(seconds, 3),
                 "n_kept": n_kept,
                 "kept": [
@@ -225,7 +318,7 @@ def select(
                         "rank": rank,
                         "column": int(column),
                         "name": str(names[column]),
-                        "score": float(model.scores_[column]),
+                        "score": float(ranked.scores_[column]),
                     }
                     for rank, column in enumerate(kept, start=1)
                 ],
@@ -236,17 +329,22 @@ def select(
         )
         return
     print_text(said)
-    for sentence in (*source.table.notes, *prepared.words):
+    for sentence in (*source.table.notes, *made, *prepared.words):
         print_text(sentence)
     print_text(f"Method: {chosen.name}, {why}.")
     sentences = decisions.sentences if decisions is not None else ()
     for sentence in sentences or (f"Keeps {n_kept:,} columns: {why_so_many}.",):
         print_text(sentence)
+    if sentences and len(source.table.feature_names) > n_columns:
+        print_text(
+            f"Numbers made of one column are one decision: {n_kept:,} of {n_columns:,} columns of "
+            "the table are kept."
+        )
     print_text("")
     print_table(
         ("rank", "column", "name", "score"),
         [
-            (str(rank), str(column), str(names[column]), f"{model.scores_[column]:.4g}")
+            (str(rank), str(column), str(names[column]), f"{ranked.scores_[column]:.4g}")
             for rank, column in enumerate(kept[:top], start=1)
         ],
         right=("rank", "column", "score"),
@@ -263,12 +361,95 @@ def select(
         print_text(sentence)
 
 
-def best_first(model: Selector, number: int) -> np.ndarray:
+def best_first(model: Selector | SourceRanking, number: int) -> np.ndarray:
     """The columns that are kept, the best first."""
     import numpy as np
 
     order: np.ndarray = np.argsort(model.ranking_)[:number]
     return order
+
+
+def _list_columns(model: Selector, source: Source, keep: Sequence[str], drop: Sequence[str]) -> int:
+    """Tell the selector what to keep and to drop; return how many columns are chosen among."""
+    import numpy as np
+
+    if source.mixed is not None:  # what to drop is not in the table
+        groups = source.mixed.preparation.groups_
+        outputs = [output for name in source.mixed.keep for output in groups[name]]
+        places = {name: place for place, name in enumerate(source.table.feature_names)}
+        if outputs:
+            model.set_params(keep=[places[output] for output in outputs])
+        return len(groups)
+    names = [str(name) for name in source.table.feature_names]
+    kept = listed(keep, "--keep", names, source.name)
+    dropped = listed(drop, "--drop", names, source.name)
+    refuse_both(kept, dropped, names)
+    if kept.any():
+        model.set_params(keep=np.flatnonzero(kept).tolist())
+    if dropped.any():
+        model.set_params(drop=np.flatnonzero(dropped).tolist())
+    n_left = int(np.count_nonzero(~dropped))
+    if n_left == 0:
+        raise CommandError(f"{source.name}: nothing to select: --drop names all of its columns.")
+    return n_left
+
+
+def _at_least_the_kept(
+    number: int, wanted: int | float | None, model: Selector, source: Source
+) -> int:
+    """The number of columns, which those to keep may raise where none was asked for."""
+    n_kept = len(source.mixed.keep) if source.mixed is not None else len(model.keep or ())
+    if n_kept > number and wanted is not None:
+        raise CommandError(
+            f"-k keeps {number} columns, but --keep names {n_kept}; ask for at least {n_kept}."
+        )
+    return max(n_kept, number)
+
+
+def _of_outputs(number: int, model: Selector, source: Source) -> int:
+    """The same share of what was made of the columns as `number` is of the columns."""
+    if source.mixed is None:
+        return number
+    n_sources, n_outputs = len(source.mixed.preparation.groups_), source.table.X.shape[1]
+    return max(round(number * n_outputs / n_sources), number, len(model.keep or ()))
+
+
+def _level_groups(prepared: Prepared, source: Source) -> None:
+    """Scale what was made of one column so that together it counts as one."""
+    import numpy as np
+
+    if source.mixed is None or prepared.scaling == "none":
+        return
+    sizes = np.array([len(made) for made in source.mixed.preparation.groups_.values()])
+    if sizes.max() > 1:
+        prepared.X = prepared.X / np.sqrt(np.repeat(sizes, sizes))
+
+
+def _selection(
+    source: Source, model: Selector, ranked: Selector | SourceRanking, method: str
+) -> Selection:
+    """What is kept, to be cut from other tables."""
+    from tamis.preprocessing import Selection
+
+    table = source.table
+    parameters = {
+        name: value if value is None or isinstance(value, int | float | str) else str(value)
+        for name, value in _plain_parameters(model).items()
+    }
+    if source.mixed is not None:
+        names = list(source.mixed.preparation.groups_)
+    else:
+        names = [str(name) for name in table.feature_names]
+    kept = [name for name, chosen in zip(names, ranked.get_support(), strict=True) if chosen]
+    if source.mixed is not None:
+        return source.mixed.selection(kept, method, parameters)
+    return Selection(
+        kept=kept,
+        columns=dict.fromkeys(names, "number"),
+        passthrough=[name for name in (table.ids_name, table.labels_name) if name is not None],
+        method=method,
+        parameters=parameters,
+    )
 
 
 def _plain_parameters(model: Selector) -> dict[str, Any]:
@@ -283,21 +464,19 @@ def _check_formats(
     output: Path | None, output_format: str | None, ranking: Path | None
 ) -> tuple[str, ...]:
     """Refuse names from which no format can be told; return the options that write a folder."""
-    from tamis import io
-
-    formats = io.formats()
-    if output_format is not None and output_format not in formats:
-        raise CommandError(
-            f"--output-format {output_format} is unknown; the formats are {', '.join(formats)}."
-        )
     if ranking is not None and ranking.suffix.lower() not in RANKING_FORMATS:
         raise CommandError(f"--ranking {ranking} must end in {', '.join(RANKING_FORMATS)}.")
-    if output is None:
-        return ()
-    try:
-        return ("--output",) if io.format_of(output, output_format).name == "zarr" else ()
-    except io.TableError as error:
-        raise CommandError(f"--output {command_words(error, '--output-format')}") from None
+    return check_output(output, output_format)
+
+
+@dataclass(frozen=True)
+class _Output:
+    """How the files are written: the format of the table, and what the report shows."""
+
+    format: str | None
+    prepared: bool
+    pixels: tuple[int, int] | None
+    command: str
 
 
 def _write(
@@ -305,9 +484,9 @@ def _write(
     source: Source,
     prepared: Prepared,
     model: Selector,
-    output_format: str | None,
-    pixels: tuple[int, int] | None,
-    command: str,
+    ranked: Selector | SourceRanking,
+    method: str,
+    how: _Output,
 ) -> None:
     """Write what was asked for, all of it or nothing."""
     import numpy as np
@@ -315,9 +494,14 @@ def _write(
     from tamis import io
 
     feature_names = source.table.feature_names
-    writers: dict[Path, Callable[[Path], None]] = {}
+    mixed = source.mixed
+    sources = feature_names if mixed is None else list(mixed.preparation.groups_)
+    writers: dict[Path, Callable[[Path], object]] = {}
     if "--ranking" in paths:
-        writers[paths["--ranking"]] = lambda path: io.write_ranking(model, feature_names, path)
+        writers[paths["--ranking"]] = lambda path: io.write_ranking(ranked, sources, path)
+    if "--save" in paths:
+        selection = _selection(source, model, ranked, method)
+        writers[paths["--save"]] = lambda path: path.write_text(selection.to_json(), "utf-8")
     if "--report" in paths:
         from tamis import report
 
@@ -331,9 +515,10 @@ def _write(
                 prepared.X,
                 feature_names=list(feature_names),
                 labels=labels,
-                image_shape=pixels,
-                command=command,
-                preparation=prepared.words,
+                image_shape=how.pixels,
+                command=how.command,
+                preparation=[*(mixed.notes if mixed else ()), *prepared.words],
+                prepared_by=None if mixed is None else mixed.preparation,
                 scaler=prepared.scaler,
                 source_code=f"{source.code}\n{prepared.code}",
                 title=source.name,
@@ -343,13 +528,21 @@ def _write(
     if "--output" in paths:
 
         def write_output(path: Path) -> None:
+            if mixed is not None:
+                chosen = _selection(source, model, ranked, method)
+                if how.prepared:
+                    write_prepared(mixed.raw, chosen, path, how.format)
+                else:
+                    names = [*chosen.passthrough, *chosen.kept]
+                    io.write_columns(mixed.raw, names, path, format=how.format)
+                return
             if prepared.altered:
                 # Scaling in place has left nothing of the values that are to be written; what it
                 # made of them is not needed any more, nor is the memory for both.
                 del prepared.X
                 source.reread()
             columns = np.flatnonzero(model.get_support())
-            io.write_table(source.table, columns, path, format=output_format, selector=model)
+            io.write_table(source.table, columns, path, format=how.format, selector=model)
 
         writers[paths["--output"]] = write_output
     if writers:

@@ -11,6 +11,7 @@ MRSF           0.78
 """
 
 from tamis.evaluation.candidates import ALL_FEATURES, RANDOM, Candidate, with_baselines
+from tamis.evaluation.mixed import MixedTable
 from tamis.evaluation.preparation import contents_name, differences, prepared
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Estimate, Record, Results
@@ -31,6 +32,7 @@ __all__ = [
     "Candidate",
     "Comparison",
     "Estimate",
+    "MixedTable",
     "Protocol",
     "Ranks",
     "Record",

@@ -114,7 +114,12 @@ class Candidate:
         if self.method == ALL_FEATURES:
             return digest(table, self.scaling, [])
         model = self.make(setting, n_classes=1, seed=0)
-        parameters = sorted(model.get_params().items())
+        parameters = sorted(
+            (name, value)
+            for name, value in model.get_params().items()
+            # Later than the journals: a list that is not there changes no run.
+            if not (name in ("keep", "drop") and value is None)
+        )
         if self.selector is None and all(is_plain(value) for _, value in parameters):
             return digest(table, self.scaling, parameters)
         told = [(name, description(value)) for name, value in parameters]

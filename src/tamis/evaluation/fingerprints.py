@@ -14,10 +14,9 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tamis.utils.sparse import canonical_csr
+from tamis.utils.sparse import canonical_csr, is_sparse
 
 __all__ = ["class_description", "description", "digest", "is_plain", "json_value"]
 
@@ -78,7 +77,7 @@ def _describe(value: Any, above: frozenset[int]) -> Any:
         return sorted((_describe(one, above) for one in value), key=repr)
     if isinstance(value, np.ndarray):
         return _array(value, above)
-    if sp.issparse(value):
+    if is_sparse(value):
         return _sparse(value)
     if nw.dependencies.is_into_dataframe(value):
         frame = nw.from_native(value, eager_only=True)

@@ -16,6 +16,8 @@ from tamis import datasets
 from tamis._typing import IntArray, Matrix
 from tamis.clustering import normalized_cut
 from tamis.datasets.loading import Origin
+from tamis.evaluation.fingerprints import description, digest
+from tamis.evaluation.mixed import MixedTable
 from tamis.graphs import neighbor_graph
 from tamis.preprocessing import Scaling, drawn_samples, scaled
 from tamis.utils.fingerprint import fingerprint
@@ -23,7 +25,7 @@ from tamis.utils.fingerprint import fingerprint
 __all__ = ["Data", "contents_name", "differences", "prepared", "reference_clusters"]
 
 
-Data = str | datasets.Dataset
+Data = str | datasets.Dataset | MixedTable
 
 # Neighbours in the graph of a normalised cut.
 N_NEIGHBORS = 5
@@ -49,6 +51,8 @@ def contents_name(data: Data) -> str:
                 stacklevel=2,
             )
         return copy.sha256
+    if isinstance(data, MixedTable):
+        return digest(description([data.X, data.y, data.preparation, data.n_clusters]))
     return f"{fingerprint(data.X)} {_label_name(data.y)} {data.n_clusters}"
 
 
@@ -73,6 +77,10 @@ def prepared(
     """The table and its labels, as codes from 0. Registered sets are kept for the next call."""
     if isinstance(data, str):
         return _prepared_by_name(data, datasets.origin(data), scaling, max_samples, seed)
+    if isinstance(data, MixedTable):
+        X, labels, preparation, _ = data.prepared(max_samples, seed)
+        y = None if labels is None else np.unique(labels, return_inverse=True)[1].ravel()
+        return scaled(X, scaling, preparation.get_feature_names_out()), y
     return _prepare(data, scaling, max_samples, seed)
 
 

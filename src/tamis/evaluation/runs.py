@@ -14,10 +14,11 @@ from tamis._typing import IntArray, Matrix
 from tamis.base import Selector
 from tamis.evaluation.candidates import ALL_FEATURES, RANDOM, Candidate, with_baselines
 from tamis.evaluation.details import label_free_scores
+from tamis.evaluation.mixed import MixedTable
 from tamis.evaluation.preparation import Data, contents_name, prepared, reference_clusters
 from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Results
-from tamis.evaluation.scoring import classification_values, clustering_values
+from tamis.evaluation.scoring import classification_values, clustering_values, held_out_values
 from tamis.evaluation.seeds import seed_groups
 from tamis.evaluation.stopwatch import part
 from tamis.evaluation.sweep import Task, sweep
@@ -39,7 +40,7 @@ def selection_tasks(
 
     Parameters
     ----------
-    sets : sequence of str or Dataset
+    sets : sequence of str, Dataset or MixedTable
         Names of registered sets, or tables of your own.
     candidates : sequence of Candidate
     protocol : Protocol
@@ -91,7 +92,8 @@ def evaluate(
 
     Parameters
     ----------
-    sets : sequence of str or Dataset
+    sets : sequence of str, Dataset or MixedTable
+        A mixed table is prepared inside each run, and inside each fold of the classifiers.
     candidates : sequence of Candidate
         All features and random subsets join them.
     protocol : Protocol or None, default=None
@@ -139,7 +141,7 @@ def fit_and_score(
 
     Parameters
     ----------
-    data : str or Dataset
+    data : str, Dataset or MixedTable
     candidate : Candidate
     setting : mapping
         Its parameters.
@@ -193,7 +195,11 @@ def fit_and_score(
                 for measure, some in found.items():
                     values.setdefault(measure, []).extend(some)
                 if y is not None:
-                    for measure, some in classification_values(columns, y, protocol).items():
+                    if isinstance(data, MixedTable):
+                        learned = held_out_values(data, chosen, y, protocol)
+                    else:
+                        learned = classification_values(columns, y, protocol)
+                    for measure, some in learned.items():
                         folds.setdefault(measure, []).append(some)
         # The folds are the same for all: of several subsets each fold has its mean.
         values |= {name: np.mean(some, axis=0).tolist() for name, some in folds.items()}

@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -15,14 +14,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from tamis._typing import IntArray, Matrix
+from tamis.evaluation.mixed import MixedTable
 from tamis.evaluation.preparation import N_NEIGHBORS
 from tamis.evaluation.protocol import Classifier, Protocol
 from tamis.evaluation.seeds import fold_seeds
 from tamis.graphs import neighbor_graph, spectral_embedding
 from tamis.metrics import clustering_scores, normalized_mutual_information
-from tamis.utils.sparse import with_short_indices
+from tamis.utils.sparse import is_sparse, with_short_indices
 
-__all__ = ["classification_values", "clustering_values", "repeated_kmeans"]
+__all__ = ["classification_values", "clustering_values", "held_out_values", "repeated_kmeans"]
 
 # Above this share of stored values a sparse table is clustered faster as a dense one.
 DENSE_SHARE = 0.05
@@ -30,7 +30,7 @@ DENSE_SHARE = 0.05
 
 def repeated_kmeans(X: Matrix, n_clusters: int, protocol: Protocol, seeds: range) -> list[IntArray]:
     """Clusterings of X, one per seed."""
-    if sp.issparse(X) and X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]:
+    if is_sparse(X) and X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]:
         X = X.toarray()
     X = with_short_indices(X)
     runs = []
@@ -103,10 +103,7 @@ def classification_values(X: Matrix, y: IntArray, protocol: Protocol) -> dict[st
     """
     if not protocol.classifiers:
         return {}
-    smallest = int(np.bincount(y).min())
-    if smallest < 2:
-        raise ValueError("a class has a single sample: it cannot be both learned and predicted.")
-    n_folds = min(protocol.n_folds, smallest)
+    n_folds = _n_folds(y, protocol)
     X = with_short_indices(X)
     values: dict[str, list[float]] = {name: [] for name in protocol.classifiers}
     for seed in fold_seeds(protocol):
@@ -117,6 +114,50 @@ def classification_values(X: Matrix, y: IntArray, protocol: Protocol) -> dict[st
                 accuracies = cross_val_score(_classifier(name, seed), X, y, cv=folds)
             values[name] += [float(value) for value in accuracies]
     return values
+
+
+def held_out_values(
+    table: MixedTable, chosen: IntArray, y: IntArray, protocol: Protocol
+) -> dict[str, list[float]]:
+    """The accuracies of :func:`classification_values` on a table that is prepared in each fold.
+
+    Gaps, categories and scales of the rows to predict are treated as the training rows say.
+
+    Parameters
+    ----------
+    table : MixedTable
+    chosen : ndarray of int
+        Columns of the prepared table.
+    y : ndarray of int
+        Classes of its rows.
+    protocol : Protocol
+    """
+    if not protocol.classifiers:
+        return {}
+    n_folds = _n_folds(y, protocol)
+    _, _, preparation, rows = table.prepared(protocol.max_samples, protocol.seed)
+    outputs = preparation.get_feature_names_out()[np.sort(chosen)].tolist()
+    sources = list(preparation.groups_)
+    values: dict[str, list[float]] = {name: [] for name in protocol.classifiers}
+    for seed in fold_seeds(protocol):
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+        for train, test in folds.split(rows, y):
+            seen, unseen = table.held_out(
+                rows[train], rows[test], outputs, sources, protocol.scaling
+            )
+            for name in protocol.classifiers:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ConvergenceWarning)
+                    model = _classifier(name, seed).fit(seen, y[train])
+                values[name].append(float(model.score(unseen, y[test])))
+    return values
+
+
+def _n_folds(y: IntArray, protocol: Protocol) -> int:
+    smallest = int(np.bincount(y).min())
+    if smallest < 2:
+        raise ValueError("a class has a single sample: it cannot be both learned and predicted.")
+    return min(protocol.n_folds, smallest)
 
 
 def _classifier(name: Classifier, seed: int) -> Any:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from tamis.auto import Auto, scale_factors
 from tamis.inspection._selection import Selection
+from tamis.utils.sparse import is_sparse
 
 
 def as_chosen(selection: Selection) -> Selection:
@@ -23,6 +24,6 @@ def as_chosen(selection: Selection) -> Selection:
     factors = np.ones(selection.X.shape[1])
     varying = ~selection.constant
     factors[varying] = scale_factors(selection.X[:, varying], selector.scaling_)
-    if sp.issparse(selection.X):
+    if is_sparse(selection.X):
         return replace(selection, X=sp.csr_array(selection.X @ sp.diags_array(factors)))
     return replace(selection, X=selection.X * factors)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.base import Selector
+from tamis.utils.sparse import is_sparse
 from tamis.utils.validation import Table, check_table
 
 
@@ -35,7 +35,7 @@ class Choice:
     def columns(self, rows: Any, chosen: Any) -> FloatArray:
         """Some columns of some rows, dense and in float64."""
         part = self.X[rows][:, chosen]
-        return np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
+        return np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from tamis._typing import FloatArray, Matrix
+from tamis.utils.sparse import is_sparse
 
 # Numbers in a dense block of columns.
 BLOCK_SIZE = 1 << 20
@@ -32,12 +32,12 @@ class View:
 
 def column_blocks(table: Matrix) -> Iterator[FloatArray]:
     """A table as dense blocks of centred columns, fresh copies in float64."""
-    if sp.issparse(table):
+    if is_sparse(table):
         table = table.tocsc()
     step = max(1, BLOCK_SIZE // table.shape[0])
     for start in range(0, table.shape[1], step):
         block = table[:, start : start + step]
-        dense = np.array(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
+        dense = np.array(block.toarray() if is_sparse(block) else block, dtype=np.float64)
         yield dense - dense.mean(axis=0)
 
 

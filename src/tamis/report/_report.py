@@ -28,6 +28,7 @@ from tamis.inspection import (
 )
 from tamis.report import _words as words
 from tamis.report._page import image_figure, render
+from tamis.report._prepared import describe_preparation
 from tamis.report._recipe import python_code
 from tamis.report._why import explain
 from tamis.utils.files import write_atomically
@@ -87,6 +88,7 @@ def selection(
     image_shape: tuple[int, int] | None = None,
     command: str | None = None,
     preparation: Sequence[str] = (),
+    prepared_by: Any = None,
     scaler: TransformerMixin | None = None,
     source_code: str = "",
     title: str | None = None,
@@ -117,8 +119,11 @@ def selection(
     command : str or None, default=None
         The command line that made the selection, to be quoted.
     preparation : sequence of str, default=()
-        What was done to the table before the fit, a sentence each, for whoever repeats it: rows
-        drawn, columns scaled.
+        What was done to the table before the fit, a sentence each: rows drawn, columns scaled. The
+        page has a section of its own for it.
+    prepared_by : Preparation or None, default=None
+        The fitted :class:`tamis.preprocessing.Preparation` that made X of a table of mixed types;
+        the page shows its notes, and what it took each column for.
     scaler : transformer of :mod:`sklearn.preprocessing` or None, default=None
         What scaled X, fitted or not; the Python code of the page scales by it.
     source_code : str, default=""
@@ -157,8 +162,7 @@ def selection(
             f"{type(checked.selector).__name__} keeps no column of X, as none varies; there is "
             "nothing to report on."
         )
-    if isinstance(preparation, str):
-        raise TypeError("preparation must be a sequence of sentences, not one text: [text].")
+    prepared = describe_preparation(preparation, prepared_by)
     if labels is not None:
         labels = check_labels(labels, n_samples)
     if image_shape is not None and int(np.prod(image_shape)) != n_features:
@@ -197,7 +201,7 @@ def selection(
             stability=stability,
             groups=groups,
             command=command,
-            preparation=preparation,
+            prepared=prepared,
             code=python_code(checked.selector, scaler, source_code),
             image=image_figure(checked, image_shape),
             why=explain(checked, judged, generator),
