@@ -67,6 +67,7 @@ QUICK = {
     "eufs": {"tol": 1e-1},
     "fsgmm": {"n_init": 2, "tol": 1e-4},
     "jdlufs": {"tol": 1e-2},
+    "ndfs": {"tol": 1e-1},
     "rufs": {"tol": 1e-1},
 }
 

@@ -32,11 +32,15 @@ from .selectors.jdlufs import JDLUFS
 from .selectors.jelsr import JELSR
 from .selectors.laplacian import LaplacianScore
 from .selectors.lda_km import LDAKM
+from .selectors.leverage import LeverageScore
 from .selectors.m3fs import M3FS
 from .selectors.mcfs import MCFS
 from .selectors.mrsf import MRSF
+from .selectors.ndfs import NDFS
 from .selectors.pca_score import PCAScore
+from .selectors.pfa import PFA
 from .selectors.random_subset import RandomSubset
+from .selectors.rsr import RSR
 from .selectors.rufs import RUFS
 from .selectors.spec import SPEC
 from .selectors.track import TRACK
@@ -55,6 +59,9 @@ __all__ = [
     "M3FS",
     "MCFS",
     "MRSF",
+    "NDFS",
+    "PFA",
+    "RSR",
     "RUFS",
     "SPEC",
     "TRACK",
@@ -64,6 +71,7 @@ __all__ = [
     "GraphSelector",
     "GroupedSelector",
     "LaplacianScore",
+    "LeverageScore",
     "MaxVariance",
     "PCAScore",
     "RandomSubset",
