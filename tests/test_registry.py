@@ -69,6 +69,7 @@ QUICK = {
     "jdlufs": {"tol": 1e-2},
     "ndfs": {"tol": 1e-1},
     "rufs": {"tol": 1e-1},
+    "sparse_kmeans": {"n_permutations": 1, "n_bounds": 3},
 }
 
 

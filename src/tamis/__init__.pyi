@@ -42,6 +42,7 @@ from .selectors.pfa import PFA
 from .selectors.random_subset import RandomSubset
 from .selectors.rsr import RSR
 from .selectors.rufs import RUFS
+from .selectors.sparse_kmeans import SparseKMeans
 from .selectors.spec import SPEC
 from .selectors.track import TRACK
 from .selectors.udfs import UDFS
@@ -76,6 +77,7 @@ __all__ = [
     "PCAScore",
     "RandomSubset",
     "Selector",
+    "SparseKMeans",
     "__version__",
     "auto",
     "base",

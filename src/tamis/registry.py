@@ -32,6 +32,7 @@ from tamis.selectors.pfa import PFA
 from tamis.selectors.random_subset import RandomSubset
 from tamis.selectors.rsr import RSR
 from tamis.selectors.rufs import RUFS
+from tamis.selectors.sparse_kmeans import SparseKMeans
 from tamis.selectors.spec import SPEC
 from tamis.selectors.track import TRACK
 from tamis.selectors.udfs import UDFS
@@ -355,6 +356,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(nd·min(n, d))",
                 reference="Mahoney, Drineas, PNAS 2009",
                 tune={"n_components": (None, 2, 5, 20, 0.9)},
+            ),
+            Method(
+                "sparse_kmeans",
+                SparseKMeans,
+                family="discriminant",
+                prefers="columns whose variance lies between clusters that are found with them",
+                cost="O(ndc) per iteration of K-means, 48 fits of which choose the bound",
+                reference="Witten, Tibshirani, JASA 2010",
+                tune={"bound": (None, 1.5, 3.0), "n_clusters": (2, 5, 10)},
             ),
         )
     }
