@@ -43,6 +43,7 @@ from .selectors.pfa import PFA
 from .selectors.random_subset import RandomSubset
 from .selectors.rsr import RSR
 from .selectors.rufs import RUFS
+from .selectors.sogfs import SOGFS
 from .selectors.sparse_kmeans import SparseKMeans
 from .selectors.spec import SPEC
 from .selectors.track import TRACK
@@ -65,6 +66,7 @@ __all__ = [
     "PFA",
     "RSR",
     "RUFS",
+    "SOGFS",
     "SPEC",
     "TRACK",
     "UDFS",

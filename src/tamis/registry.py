@@ -33,6 +33,7 @@ from tamis.selectors.pfa import PFA
 from tamis.selectors.random_subset import RandomSubset
 from tamis.selectors.rsr import RSR
 from tamis.selectors.rufs import RUFS
+from tamis.selectors.sogfs import SOGFS
 from tamis.selectors.sparse_kmeans import SparseKMeans
 from tamis.selectors.spec import SPEC
 from tamis.selectors.track import TRACK
@@ -375,6 +376,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(nd²)",
                 reference="Roffo, Melzi, Cristani, ICCV 2015",
                 tune={"alpha": (0.0, 0.25, 0.5, 0.75, 1.0)},
+            ),
+            Method(
+                "sogfs",
+                SOGFS,
+                family="spectral",
+                prefers="columns in which a graph of separate groups, learned with them, is smooth",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) per iteration",
+                reference="Nie, Zhu, Li, AAAI 2016",
+                tune={"gamma": (0.01, 0.03, 0.1), "n_clusters": (5, 10), "n_neighbors": (5, 10)},
             ),
         )
     }

@@ -13,6 +13,7 @@ array([3, 4, 1, 2])
 array([3, 4, 2, 1])
 """
 
+from tamis.graphs._adaptive import CandidateEdges, simplex_weights
 from tamis.graphs._cache import shared_neighbors
 from tamis.graphs._laplacians import (
     degrees,
@@ -29,11 +30,16 @@ from tamis.graphs._local_geometry import (
     neighborhood_blocks,
 )
 from tamis.graphs._neighbors import Neighbors, nearest_neighbors
-from tamis.graphs._spectral import laplacian_eigenvectors, spectral_embedding
+from tamis.graphs._spectral import (
+    laplacian_eigenvectors,
+    smallest_cut_vectors,
+    spectral_embedding,
+)
 from tamis.graphs._weights import Symmetry, Weights, check_affinity, neighbor_graph, symmetrize
 from tamis.utils.rows import dirichlet_energies
 
 __all__ = [
+    "CandidateEdges",
     "Neighbors",
     "Symmetry",
     "Weights",
@@ -53,6 +59,8 @@ __all__ = [
     "neighborhood_blocks",
     "normalized_laplacian",
     "shared_neighbors",
+    "simplex_weights",
+    "smallest_cut_vectors",
     "spectral_embedding",
     "symmetrize",
 ]
