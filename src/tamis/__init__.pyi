@@ -27,6 +27,7 @@ from .selectors._graph import GraphSelector
 from .selectors.column_subset import ColumnSubset
 from .selectors.cufs import CUFS
 from .selectors.eufs import EUFS
+from .selectors.fsasl import FSASL
 from .selectors.fsgmm import FSGMM
 from .selectors.inffs import InfFS
 from .selectors.jdlufs import JDLUFS
@@ -55,6 +56,7 @@ __version__: str
 __all__ = [
     "CUFS",
     "EUFS",
+    "FSASL",
     "FSGMM",
     "JDLUFS",
     "JELSR",

@@ -17,6 +17,7 @@ from tamis.base import Selector
 from tamis.selectors.column_subset import ColumnSubset
 from tamis.selectors.cufs import CUFS
 from tamis.selectors.eufs import EUFS
+from tamis.selectors.fsasl import FSASL
 from tamis.selectors.fsgmm import FSGMM
 from tamis.selectors.inffs import InfFS
 from tamis.selectors.jdlufs import JDLUFS
@@ -385,6 +386,16 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(n²d) for the neighbours, O(nd·min(n, d)) per iteration",
                 reference="Nie, Zhu, Li, AAAI 2016",
                 tune={"gamma": (0.01, 0.03, 0.1), "n_clusters": (5, 10), "n_neighbors": (5, 10)},
+            ),
+            Method(
+                "fsasl",
+                FSASL,
+                family="spectral",
+                prefers="columns that keep which samples rebuild and neighbour each other",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) per iteration",
+                reference="Du, Shen, KDD 2015",
+                tune={"gamma": (0.01, 0.1, 1.0), "beta": (0.1, 1.0, 10.0)},
+                cluster_parameter="n_components",
             ),
         )
     }

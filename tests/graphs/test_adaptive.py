@@ -9,7 +9,9 @@ import scipy.sparse as sp
 from references.tables import three_levels as table
 
 from tamis.graphs import (
+    WEIGHT_SMOOTHING,
     CandidateEdges,
+    affine_weights,
     laplacian,
     nearest_neighbors,
     neighbor_graph,
@@ -86,3 +88,26 @@ def test_all_components_are_told_even_if_fewer_are_asked_for():
     found = smallest_cut_vectors(sp.csr_array(blocks), 2)
     assert found.shape == (20, 4)
     np.testing.assert_allclose(laplacian(sp.csr_array(blocks)) @ found, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("penalty", [1e-3, 0.1, 10.0])
+def test_affine_weights_end_at_the_optimum(penalty):
+    rng = np.random.default_rng(0)
+    roots = rng.standard_normal((5, 3, 8))
+    grams = np.swapaxes(roots, 1, 2) @ roots
+    start = np.full((5, 8), 1 / 8)
+
+    def values(weights):
+        fits = np.einsum("mi,mij,mj->m", weights, grams, weights)
+        return fits + penalty * np.sqrt(weights**2 + WEIGHT_SMOOTHING).sum(axis=1)
+
+    path = [values(affine_weights(grams, start, penalty, n)) for n in (0, 1, 2, 5, 50, 500)]
+    assert (np.diff(path, axis=0) <= 1e-12).all()
+    found = affine_weights(grams, start, penalty, 500)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    # Along no direction that keeps the sum does the value fall.
+    for _ in range(200):
+        step = rng.standard_normal(found.shape)
+        step -= step.mean(axis=1, keepdims=True)
+        for size in (1e-4, 1e-2):
+            assert (values(found + size * step) >= path[-1] - 1e-5 * penalty - 1e-7).all()

@@ -13,7 +13,12 @@ array([3, 4, 1, 2])
 array([3, 4, 2, 1])
 """
 
-from tamis.graphs._adaptive import CandidateEdges, simplex_weights
+from tamis.graphs._adaptive import (
+    WEIGHT_SMOOTHING,
+    CandidateEdges,
+    affine_weights,
+    simplex_weights,
+)
 from tamis.graphs._cache import shared_neighbors
 from tamis.graphs._laplacians import (
     degrees,
@@ -39,10 +44,12 @@ from tamis.graphs._weights import Symmetry, Weights, check_affinity, neighbor_gr
 from tamis.utils.rows import dirichlet_energies
 
 __all__ = [
+    "WEIGHT_SMOOTHING",
     "CandidateEdges",
     "Neighbors",
     "Symmetry",
     "Weights",
+    "affine_weights",
     "check_affinity",
     "degrees",
     "dirichlet_energies",

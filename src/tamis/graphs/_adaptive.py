@@ -6,11 +6,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.graphs._local_geometry import local_sets
+from tamis.graphs._local_geometry import local_gram, local_sets
 from tamis.graphs._neighbors import Neighbors
 from tamis.graphs._tiles import pair_distances
 
-__all__ = ["CandidateEdges", "simplex_weights"]
+__all__ = ["WEIGHT_SMOOTHING", "CandidateEdges", "affine_weights", "simplex_weights"]
+
+# ζ of weights of sum one: those below its root count as zero.
+WEIGHT_SMOOTHING = 1e-12
 
 
 class CandidateEdges:
@@ -61,18 +64,63 @@ class CandidateEdges:
         """The weights of each sample that :func:`simplex_weights` gives."""
         return [simplex_weights(-cost / (2 * ridge)) for cost in costs]
 
-    def graph(self, weights: list[FloatArray]) -> SparseMatrix:
-        """The symmetric graph ``(S + Sᵀ)/2``. O(nk)."""
+    def rebuilding(
+        self, Y: FloatArray, start: list[FloatArray], penalty: float, n_steps: int
+    ) -> list[FloatArray]:
+        """Sparse weights of sum one that rebuild each row of Y; see :func:`affine_weights`."""
+        return [
+            affine_weights(local_gram(Y, centres, indices), weights, penalty, n_steps)
+            for (centres, indices), weights in zip(self.sets, start, strict=True)
+        ]
+
+    def directed(self, weights: list[FloatArray]) -> SparseMatrix:
+        """S: the weights of each sample in its row. O(nk)."""
         rows = [np.repeat(centres, indices.shape[1]) for centres, indices in self.sets]
         columns = [indices.ravel() for _, indices in self.sets]
         values = [weight.ravel() for weight in weights]
-        directed = sp.csr_array(
+        return sp.csr_array(
             (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
             shape=(self.n_samples, self.n_samples),
         )
+
+    def graph(self, weights: list[FloatArray]) -> SparseMatrix:
+        """The symmetric graph ``(S + Sᵀ)/2``. O(nk)."""
+        directed = self.directed(weights)
         graph = sp.csr_array((directed + directed.T) / 2)
         graph.eliminate_zeros()
         return graph
+
+
+def affine_weights(
+    grams: FloatArray, start: FloatArray, penalty: float, n_steps: int
+) -> FloatArray:
+    """Descend on ``sᵀGs + penalty·Σ_j sqrt(s_j² + ζ)`` under ``Σ_j s_j = 1``, by reweighting.
+
+    G holds the products of the differences between a sample and its candidates: the first term is
+    what s leaves of the sample. Each step minimises a majorant, so that the value never rises.
+
+    Parameters
+    ----------
+    grams : ndarray of shape (m, k, k)
+    start : ndarray of shape (m, k)
+        Of sum one.
+    penalty : float
+        Positive.
+    n_steps : int
+
+    Notes
+    -----
+    O(mk³) per step.
+    """
+    weights = start
+    for _ in range(n_steps):
+        root = (weights**2 + WEIGHT_SMOOTHING) ** 0.25
+        system = root[:, :, None] * grams * root[:, None, :]
+        diagonal = np.arange(weights.shape[1])
+        system[:, diagonal, diagonal] += penalty / 2
+        found = root * np.linalg.solve(system, root[:, :, None])[:, :, 0]
+        weights = found / found.sum(axis=1, keepdims=True)
+    return weights
 
 
 def simplex_weights(points: FloatArray) -> FloatArray:

@@ -17,12 +17,15 @@ from tamis.graphs import (
     check_affinity,
     laplacian,
     lle_laplacian,
+    nearest_neighbors,
     neighbor_graph,
 )
 from tamis.solvers.residual import left_of
 from tamis.solvers.table_operator import TableOperator
 
 SearchResult = TypeVar("SearchResult")
+# Candidates of each sample where a graph is learned, in multiples of its neighbours.
+CANDIDATES = 3
 
 
 class NeighborSelector(Selector):
@@ -119,6 +122,11 @@ class GraphSelector(NeighborSelector):
     def _sample_graph(self, X: Matrix) -> SparseMatrix:
         """The precomputed `affinity`, checked, or the neighbour graph of X."""
         return self._affinity_or(neighbor_graph, X, weights=self.weights, bandwidth=self.bandwidth)
+
+
+def candidate_neighbors(X: Matrix, n_neighbors: int, **options: Any) -> Neighbors:
+    """Three times as many neighbours as are to be kept, as far as there are so many."""
+    return nearest_neighbors(X, min(CANDIDATES * n_neighbors, X.shape[0] - 1), **options)
 
 
 def local_laplacian(X: Matrix, found: SparseMatrix | Neighbors, reg: float) -> SparseMatrix:

@@ -13,20 +13,16 @@ from tamis._typing import FloatArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE
 from tamis.graphs import (
     CandidateEdges,
-    Neighbors,
     laplacian,
     n_components,
-    nearest_neighbors,
     smallest_cut_vectors,
 )
-from tamis.selectors._graph import NeighborSelector
+from tamis.selectors._graph import NeighborSelector, candidate_neighbors
 from tamis.solvers.l21 import orthonormal_l21
 from tamis.solvers.row_norms import PENALTY_SMOOTHING, row_norms, smoothed_norms
 from tamis.solvers.stopping import has_converged
 from tamis.solvers.weighted_gram import WeightedGram
 
-# Candidates of each sample, in multiples of its neighbours.
-CANDIDATES = 3
 # Reweighting steps of the first projection, and of each later one.
 FIRST_STEPS, STEPS = 100, 5
 # How often the weight of the structure is doubled at most.
@@ -186,7 +182,7 @@ class SOGFS(NeighborSelector):
         return min(self.n_components or self.n_clusters, max(1, n_features))
 
     def _fit(self, X: Matrix) -> FloatArray:
-        edges = CandidateEdges(self._affinity_or(_candidates, X), X.shape[0])
+        edges = CandidateEdges(self._affinity_or(candidate_neighbors, X), X.shape[0])
         model = StructuredGraph(self, X, edges)
         for _ in range(DOUBLINGS):
             objective, converged = self._descend(model)
@@ -270,8 +266,3 @@ class StructuredGraph:
 def _form(L: SparseMatrix, Y: FloatArray) -> float:
     """``Tr(YᵀLY)``."""
     return float(np.vdot(Y, L @ Y))
-
-
-def _candidates(X: Matrix, n_neighbors: int, **options: Any) -> Neighbors:
-    """Three times as many neighbours, as far as there are."""
-    return nearest_neighbors(X, min(CANDIDATES * n_neighbors, X.shape[0] - 1), **options)
