@@ -48,6 +48,7 @@ from .selectors.sogfs import SOGFS
 from .selectors.sparse_kmeans import SparseKMeans
 from .selectors.spec import SPEC
 from .selectors.track import TRACK
+from .selectors.u2fs import U2FS
 from .selectors.udfs import UDFS
 from .selectors.variance import MaxVariance
 
@@ -71,6 +72,7 @@ __all__ = [
     "SOGFS",
     "SPEC",
     "TRACK",
+    "U2FS",
     "UDFS",
     "Auto",
     "ColumnSubset",

@@ -38,6 +38,7 @@ from tamis.selectors.sogfs import SOGFS
 from tamis.selectors.sparse_kmeans import SparseKMeans
 from tamis.selectors.spec import SPEC
 from tamis.selectors.track import TRACK
+from tamis.selectors.u2fs import U2FS
 from tamis.selectors.udfs import UDFS
 from tamis.selectors.variance import MaxVariance
 
@@ -396,6 +397,18 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 reference="Du, Shen, KDD 2015",
                 tune={"gamma": (0.01, 0.1, 1.0), "beta": (0.1, 1.0, 10.0)},
                 cluster_parameter="n_components",
+            ),
+            Method(
+                "u2fs",
+                U2FS,
+                family="spectral",
+                prefers="columns that leave last when a regression of the embedding is thinned out",
+                cost="O(n²d) for the neighbours, O(d²·min(n, d)) for the elimination",
+                reference="Villa, Narayanan, Van Huffel, Bertrand, Varon, PeerJ CS 2021",
+                tune={"n_clusters": (2, 5, 10), "ridge": (1e-3, 0.01, 0.1)},
+                expected_failed_checks={
+                    "duplicated columns": "one of two equal columns does the work of both",
+                },
             ),
         )
     }
