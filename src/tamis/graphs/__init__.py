@@ -14,6 +14,8 @@ array([3, 4, 2, 1])
 """
 
 from tamis.graphs._cache import shared_neighbors
+from tamis.graphs._landmark_graph import LandmarkGraph, landmark_embedding
+from tamis.graphs._landmarks import Landmarks, choose_landmarks
 from tamis.graphs._laplacians import (
     degrees,
     feature_roughness,
@@ -34,13 +36,17 @@ from tamis.graphs._weights import Symmetry, Weights, check_affinity, neighbor_gr
 from tamis.utils.rows import dirichlet_energies
 
 __all__ = [
+    "LandmarkGraph",
+    "Landmarks",
     "Neighbors",
     "Symmetry",
     "Weights",
     "check_affinity",
+    "choose_landmarks",
     "degrees",
     "dirichlet_energies",
     "feature_roughness",
+    "landmark_embedding",
     "laplacian",
     "laplacian_eigenvectors",
     "lle_laplacian",
