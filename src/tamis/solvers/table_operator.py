@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any, Self
 
@@ -98,6 +99,14 @@ class TableOperator:
             table.stored /= scale
         table._shift = None if table._shift is None else table._shift / scale
         return table
+
+    def rows_scaled(self, row_scale: FloatArray) -> Self:
+        """The operator with other row scales, on the same table."""
+        scaled = copy.copy(self)
+        scaled._row_scale = row_scale
+        scaled._is_centred = False
+        vars(scaled).pop("_squared_column_norms", None)
+        return scaled
 
     def _shift_full_columns(self, table: SparseMatrix, shift: FloatArray) -> None:
         full = np.bincount(table.indices, minlength=table.shape[1]) == table.shape[0]
