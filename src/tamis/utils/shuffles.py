@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -32,8 +34,8 @@ class ColumnShuffler:
         self._is_sparse = is_sparse(X)
         n_samples, n_features = X.shape
         shapes = np.empty((3, n_features))
-        by_columns = sp.csc_array(X) if self._is_sparse else X
-        self._sorted: list[Matrix] = []
+        by_columns: Any = sp.csc_array(X) if self._is_sparse else X
+        self._sorted: list[Any] = []
         for some in row_blocks(n_features, n_samples):
             block = by_columns[:, some]
             block = np.sort(block.toarray() if self._is_sparse else block, axis=0)
