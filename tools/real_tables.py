@@ -345,9 +345,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--column", default="after", help="the column of the page: before or after"
     )
     running.add_argument("--jobs", type=int, default=2, help="tables at a time")
-    running.add_argument(
-        "--limit", type=int, default=60, help="seconds of processor time per table"
-    )
+    running.add_argument("--limit", type=int, default=60, help="processor seconds per table")
     running.add_argument("--only", default="", help="only tables whose path has this in it")
     running.add_argument(
         "--resume", action="store_true", help="leave out tables that the column has already"
