@@ -8,7 +8,18 @@ import scipy.sparse as sp
 from references import graphs as reference_graphs
 from references import landmarks as reference
 
-from tamis.graphs import LandmarkGraph, Landmarks, choose_landmarks, landmark_embedding
+from tamis.graphs import (
+    LandmarkGraph,
+    Landmarks,
+    choose_landmarks,
+    degrees,
+    dirichlet_energies,
+    feature_roughness,
+    landmark_embedding,
+    laplacian,
+    n_components,
+    spectral_embedding,
+)
 
 
 def blobs(n_samples=240, n_features=6, seed=0):
@@ -143,18 +154,20 @@ def test_energies_are_those_of_the_dense_matrix(graph, X, convert):
     W = reference.affinity(graph.ties.toarray())
     expected = [reference_graphs.dirichlet_energy(W, f) for f in X.T]
     tolerance = 1e-5 if convert is np.float32 else 1e-10
-    np.testing.assert_allclose(graph.energies(convert(X)), expected, rtol=tolerance)
+    np.testing.assert_allclose(dirichlet_energies(graph, convert(X)), expected, rtol=tolerance)
 
 
 def test_a_large_offset_leaves_the_energies(graph, X):
-    np.testing.assert_allclose(graph.energies(X + 1e6), graph.energies(X), rtol=1e-6)
+    np.testing.assert_allclose(
+        dirichlet_energies(graph, X + 1e6), dirichlet_energies(graph, X), rtol=1e-6
+    )
 
 
 def test_embedding_is_that_of_the_dense_matrix(graph):
     W = reference.affinity(graph.ties.toarray())
     n_samples = len(W)
     values, vectors = np.linalg.eigh(np.eye(n_samples) - W + 3 * np.ones(W.shape) / n_samples)
-    found, Y = graph.embedding(5)
+    found, Y = spectral_embedding(graph, 5)
     np.testing.assert_allclose(found, values[:5], atol=1e-10)
     np.testing.assert_allclose(Y.T @ Y, np.eye(5), atol=1e-10)
     np.testing.assert_allclose(projector(Y), projector(vectors[:, :5]), atol=1e-8)
@@ -163,7 +176,7 @@ def test_embedding_is_that_of_the_dense_matrix(graph):
 def test_embedding_needs_the_gram_matrix_of_the_ties_only(graph, X):
     Z = graph.ties
     values, B = landmark_embedding((Z.T @ Z).toarray(), graph.mass, 4)
-    expected_values, Y = graph.embedding(4)
+    expected_values, Y = spectral_embedding(graph, 4)
     np.testing.assert_allclose(values, expected_values, atol=1e-12)
     np.testing.assert_allclose((X.T @ Z) @ B, X.T @ Y, atol=1e-9)
 
@@ -173,12 +186,12 @@ def test_landmarks_without_a_tie_play_no_part(graph):
     assert LandmarkGraph.of(Z).n_landmarks == graph.n_landmarks
     values, B = landmark_embedding(Z.T @ Z, Z.sum(axis=0), 3)
     assert (B[-2:] == 0).all()
-    np.testing.assert_allclose(values, graph.embedding(3)[0], atol=1e-12)
+    np.testing.assert_allclose(values, spectral_embedding(graph, 3)[0], atol=1e-12)
 
 
 def test_parts_without_a_common_landmark_are_told_apart():
     Z = sp.csr_array(np.kron(np.eye(3), np.array([[0.5, 0.5], [0.2, 0.8]])))
-    values, Y = LandmarkGraph.of(Z).embedding(2)
+    values, Y = spectral_embedding(LandmarkGraph.of(Z), 2)
     np.testing.assert_allclose(values, 0, atol=1e-12)
     parts = Y.reshape(3, 2, 2)
     np.testing.assert_allclose(parts[:, 0], parts[:, 1])
@@ -188,7 +201,7 @@ def test_parts_without_a_common_landmark_are_told_apart():
 def test_more_vectors_than_the_landmarks_give_are_refused():
     Z = sp.csr_array(np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]))
     with pytest.raises(ValueError, match="take more landmarks"):
-        LandmarkGraph.of(Z).embedding(2)
+        spectral_embedding(LandmarkGraph.of(Z), 2)
 
 
 def test_memory_grows_with_the_rows_not_with_their_square():
@@ -196,5 +209,23 @@ def test_memory_grows_with_the_rows_not_with_their_square():
 
     X = blobs(4000)
     landmarks = Landmarks(X[:200].copy(), 3, 1.0)
-    _, peak = with_peak_memory(lambda: LandmarkGraph.from_landmarks(X, landmarks).embedding(3))
+    _, peak = with_peak_memory(
+        lambda: spectral_embedding(LandmarkGraph.from_landmarks(X, landmarks), 3)
+    )
     assert peak < 24e6  # the matrix of 4000 × 4000 has 128 MB
+
+
+def test_functions_of_graphs_take_it(graph, X):
+    W = reference.affinity(graph.ties.toarray())
+    np.testing.assert_allclose(degrees(graph), W.sum(axis=1))
+    for centre in (True, False):
+        expected = [reference_graphs.roughness(W, f, centre) for f in X.T]
+        found = feature_roughness(graph, X, centre=centre)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    with pytest.raises(TypeError, match="use its laplacian_times"):
+        laplacian(graph)
+
+
+def test_components_are_those_of_the_samples():
+    Z = sp.csr_array(np.kron(np.eye(3), np.array([[0.5, 0.5], [0.2, 0.8]])))
+    assert n_components(LandmarkGraph.of(Z)) == 3

@@ -1,23 +1,19 @@
-"""The graph of samples that share landmarks: products, energies, eigenvectors, never its matrix."""
+"""The graph of samples that share landmarks: its products and energies, never its matrix."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
 from tamis.graphs._landmarks import Landmarks
-from tamis.graphs._laplacians import inverse_sqrt
-from tamis.graphs._spectral import laplacian_eigenvectors
 from tamis.utils.blocks import row_blocks
 from tamis.utils.columns import weighted_moments
 from tamis.utils.sparse import is_sparse
-
-# An eigenvalue of the affinity below this is rounding, and its vector arbitrary.
-SMALLEST_AFFINITY = 1e-10
 
 
 @dataclass(frozen=True)
@@ -90,54 +86,6 @@ class LandmarkGraph:
         kept = np.einsum("ij,ij->j", shared, shared / self.mass[:, None])
         return (scatter - kept).clip(min=0)
 
-    def embedding(self, n_vectors: int, *, drop_constant: bool = True) -> tuple[FloatArray, ...]:
-        """Eigenvalues and eigenvectors of ``I − W``; see :func:`landmark_embedding`."""
-        values, B = landmark_embedding(
-            self.tie_gram, self.mass, n_vectors, drop_constant=drop_constant
-        )
-        return values, self.ties @ B
 
-
-def landmark_embedding(
-    tie_gram: Matrix, mass: FloatArray, n_vectors: int, *, drop_constant: bool = True
-) -> tuple[FloatArray, FloatArray]:
-    """The smoothest eigenvectors ``Y = ZB`` of a landmark graph, from ``ZᵀZ`` alone.
-
-    With ``Λ = diag(mass)``, the singular vectors of ``ZΛ^-½`` come from the eigenpairs (σ, V) of
-    the m × m matrix ``Λ^-½ ZᵀZ Λ^-½``: ``Y = ZΛ^-½Vσ^-½``. The rows of Z are not needed: ``XᵀY``
-    is ``(XᵀZ)B``.
-
-    Parameters
-    ----------
-    tie_gram : {ndarray, sparse} of shape (n_landmarks, n_landmarks)
-        ``ZᵀZ``. As the affinity of a graph of landmarks it has the degrees `mass`, so that
-        landmarks that share no sample, directly or through others, are components of it.
-    mass : ndarray of shape (n_landmarks,)
-        Sums of the columns of Z. Landmarks of mass 0 get zeros.
-    n_vectors : int
-        Less than the number of landmarks with a mass.
-    drop_constant : bool, default=True
-        Whether to leave the constant vector out.
-
-    Returns
-    -------
-    eigenvalues : ndarray of shape (n_vectors,)
-        Of the Laplacian I − W: ascending, within [0, 1].
-    B : ndarray of shape (n_landmarks, n_vectors)
-        ``Y = ZB`` has orthonormal columns.
-
-    Notes
-    -----
-    O(nnz) per Lanczos step, or O(m³) for few landmarks; independent of the number of samples.
-    """
-    values, vectors = laplacian_eigenvectors(
-        sp.csr_array(tie_gram), n_vectors, drop_constant=drop_constant
-    )
-    affinity = 1 - values
-    if affinity.min() < SMALLEST_AFFINITY:
-        n_found = int(np.count_nonzero(affinity >= SMALLEST_AFFINITY))
-        raise ValueError(
-            f"{n_vectors} eigenvectors were asked of a graph of {len(mass)} landmarks that has "
-            f"{n_found}; take more landmarks, or ask for fewer (n_clusters, n_components)."
-        )
-    return values, inverse_sqrt(mass)[:, None] * vectors / np.sqrt(affinity)
+# A graph of samples: its sparse matrix, or landmarks in place of it.
+Graph: TypeAlias = SparseMatrix | LandmarkGraph
