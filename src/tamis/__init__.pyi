@@ -28,6 +28,7 @@ from .selectors.column_subset import ColumnSubset
 from .selectors.cufs import CUFS
 from .selectors.eufs import EUFS
 from .selectors.fsgmm import FSGMM
+from .selectors.inffs import InfFS
 from .selectors.jdlufs import JDLUFS
 from .selectors.jelsr import JELSR
 from .selectors.laplacian import LaplacianScore
@@ -71,6 +72,7 @@ __all__ = [
     "ColumnSubset",
     "GraphSelector",
     "GroupedSelector",
+    "InfFS",
     "LaplacianScore",
     "LeverageScore",
     "MaxVariance",

@@ -18,6 +18,7 @@ from tamis.selectors.column_subset import ColumnSubset
 from tamis.selectors.cufs import CUFS
 from tamis.selectors.eufs import EUFS
 from tamis.selectors.fsgmm import FSGMM
+from tamis.selectors.inffs import InfFS
 from tamis.selectors.jdlufs import JDLUFS
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
@@ -365,6 +366,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(ndc) per iteration of K-means, 48 fits of which choose the bound",
                 reference="Witten, Tibshirani, JASA 2010",
                 tune={"bound": (None, 1.5, 3.0), "n_clusters": (2, 5, 10)},
+            ),
+            Method(
+                "inffs",
+                InfFS,
+                family="score",
+                prefers="columns that vary much and correlate little with the others",
+                cost="O(nd²)",
+                reference="Roffo, Melzi, Cristani, ICCV 2015",
+                tune={"alpha": (0.0, 0.25, 0.5, 0.75, 1.0)},
             ),
         )
     }
