@@ -11,8 +11,10 @@ from sklearn.utils._param_validation import Interval, RealNotInt
 
 from tamis._typing import FloatArray, Matrix
 from tamis.base import Keeps, Selector
+from tamis.distributed import Needs
 from tamis.solvers.principal import principal_components
 from tamis.utils.columns import variances
+from tamis.utils.condensed import Condensed
 
 DEFAULT_COMPONENTS = 5
 
@@ -67,6 +69,7 @@ class PCAScore(Selector):
     """
 
     _keeps: ClassVar[Keeps] = "independent"
+    _needs: ClassVar[Needs | None] = "products"
     _learned: ClassVar[dict[str, Any]] = {
         "n_components_": 0,
         "explained_variance_": ("n_components_",),
@@ -100,7 +103,7 @@ class PCAScore(Selector):
                 f"n_features={self.n_features_in_}; use at most {most}."
             )
 
-    def _fit(self, X: Matrix) -> FloatArray:
+    def _fit(self, X: Matrix | Condensed) -> FloatArray:
         wanted = DEFAULT_COMPONENTS if self.n_components is None else self.n_components
         self.explained_variance_, directions = principal_components(X, min(wanted, *X.shape))
         self.n_components_ = len(self.explained_variance_)
