@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
+from tamis.distributed import CondensedTable, Needs, condense, in_blocks
 from tamis.utils.columns import share_of_variation, varying_columns
 from tamis.utils.counts import share_of
 from tamis.utils.messages import describe_columns
@@ -39,6 +40,8 @@ SCORE_ROUNDING = 1e-12
 LEAST_VARIATION = 1e-3
 # What a method does with the columns to keep; see `Selector._keeps`.
 Keeps = Literal["given", "independent", "first"]
+# The methods that take a table in blocks; each says so in `Selector._needs`.
+IN_BLOCKS = ("MaxVariance", "PCAScore", "ColumnSubset", "LaplacianScore", "SPEC", "MCFS", "MRSF")
 # For `_learned`: the objective of each iteration.
 OBJECTIVE: dict[str, Any] = {"n_iter_": 0, "objective_": ("n_iter_",)}
 # For `_learned`: the arrays of whole numbers.
@@ -111,6 +114,8 @@ class Selector(SelectorMixin, BaseEstimator):
     _learned: ClassVar[dict[str, Any]] = {}
     # Whether the mean of a column plays no part. If it does, tables that are mostly mean are named.
     _centres: ClassVar[bool] = True
+    # What the method needs of a table that is read in blocks; None where it needs all rows at once.
+    _needs: ClassVar[Needs | None] = None
     # What becomes of the others where columns are to be kept.
     _keeps: ClassVar[Keeps] = "first"
     # What `n_features_to_select` counts.
@@ -156,6 +161,8 @@ class Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse, pandas or polars frame} of shape (n_samples, n_features)
+            Some selectors also take a table that is read in blocks: of `tamis.io.open`, a Dask
+            array or data frame.
         y : None
             Ignored; no selector uses labels.
 
@@ -163,8 +170,12 @@ class Selector(SelectorMixin, BaseEstimator):
         -------
         self
         """
-        table = check_table(X, estimator=self)
-        validate_data(self, X, skip_check_array=True)  # keeps the names and the number of columns
+        blocks = in_blocks(X)
+        table = check_table(X, estimator=self) if blocks is None else self._read_in_blocks(blocks)
+        # Keeps the names and the number of columns.
+        validate_data(self, X if blocks is None else blocks, skip_check_array=True)
+        if blocks is not None and table.names is not None:
+            self.feature_names_in_ = table.names
         n_samples = table.X.shape[0]
         self._n_fitted = self._n_selected()
         self._check_parameters(n_samples)
@@ -180,7 +191,32 @@ class Selector(SelectorMixin, BaseEstimator):
         X = varying_columns(table.X, self._set_aside)
         if not self._centres:
             self._warn_of_offset(X)
-        return self._put_back(self._fit(X))
+        scores = self._fit(X)
+        if isinstance(X, CondensedTable):
+            X.finished()
+        return self._put_back(scores)
+
+    def _read_in_blocks(self, blocks: Any) -> Any:
+        """The table by its products, for a method that can do with them."""
+        if self._needs is None or not type(self).__module__.startswith("tamis."):
+            raise TypeError(
+                f"{type(self).__name__} needs all rows of the table at once, and takes none that "
+                f"is read in blocks; {', '.join(IN_BLOCKS[:-1])} and {IN_BLOCKS[-1]} do, or pass "
+                "the rows in memory."
+            )
+        if getattr(self, "affinity", None) is not None:
+            raise ValueError(
+                "affinity=… is a graph of rows in memory; leave it out for a table that is read in "
+                "blocks, whose rows are tied to landmarks."
+            )
+        task = {"selector": type(self).__name__, "needs": self._needs}
+        if self._needs == "graph":
+            task |= {name: repr(value) for name, value in self._graph_task().items()}
+        return condense(blocks, self._needs, task)
+
+    def _graph_task(self) -> dict[str, Any]:
+        """The parameters that the graph of the rows is made with."""
+        return {}
 
     def _fit(self, X: Matrix) -> FloatArray:
         """The method itself: the scores of the columns of X, all of which vary.

@@ -10,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.solvers.dense import matmul, scale_rows
+from tamis.solvers.dense import matmul, root_of_products, scale_rows
 from tamis.solvers.row_gram import RowGram
 from tamis.utils.blocks import row_blocks
 from tamis.utils.columns import weighted_moments
+from tamis.utils.condensed import Condensed
 from tamis.utils.sparse import is_sparse
 
 
@@ -64,7 +65,7 @@ class TableOperator:
             self.stored = np.asarray(X, dtype=np.float64) if shift is None else X - shift
 
     @classmethod
-    def centred(cls, X: Matrix, *, norm: float | None = None) -> Self:
+    def centred(cls, X: Matrix | Condensed, *, norm: float | None = None) -> Self:
         """The table less its column means.
 
         A dense table whose means are rounding already, as those of standardised columns are, is
@@ -72,10 +73,15 @@ class TableOperator:
 
         Parameters
         ----------
-        X : {ndarray, CSR} of shape (n_samples, n_features)
+        X : {ndarray, CSR, Condensed} of shape (n_samples, n_features)
+            Of a condensed table, of which the products are known only, another one with the same
+            products stands for it, of as many rows as columns.
         norm : float or None, default=None
             The Frobenius norm to scale the centred table to; None leaves its scale.
         """
+        if isinstance(X, Condensed):
+            factor = 1.0 if norm is None else norm / np.sqrt(X.scatter.sum())
+            return cls.of_root(root_of_products(X.gram * factor**2))
         mean, scatter = weighted_moments(X, np.ones(X.shape[0]))
         table = cls(X, shift=None if _has_zero_means(X, mean, scatter) else mean)
         if norm is not None:
@@ -85,6 +91,13 @@ class TableOperator:
             table.stored = table.stored * factor
             table._shift = None if table._shift is None else table._shift * factor
         table._squared_column_norms, table._is_centred = scatter, True
+        return table
+
+    @classmethod
+    def of_root(cls, root: FloatArray) -> Self:
+        """A table that stands for a centred one, since it has the same products."""
+        table = cls(root)
+        table._is_centred = True
         return table
 
     @classmethod
