@@ -133,7 +133,7 @@ class TableOperator:
         """
         if self.is_sparse or self._row_scale is not None:
             return self
-        table: FloatArray = self.stored
+        table: Any = self.stored
         middle = (len(table) - 1) // 2
         repeated = np.partition(table, middle, axis=0)[middle]
         if np.count_nonzero(table != repeated) > most * table.size:
