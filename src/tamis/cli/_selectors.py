@@ -117,7 +117,7 @@ def fit(model: Selector, X: Matrix, source: str) -> None:
         model.fit(X)
     except (np.linalg.LinAlgError, ArithmeticError, RuntimeError) as error:
         raise CommandError(
-            f"{type(model).__name__} failed on {source}: {reason(error)}; try other parameters or "
+            f"{type(getattr(model, 'selector', model)).__name__} failed on {source}: {reason(error)}; try other parameters or "
             "another scaling.",
             COMPUTATION,
         ) from error
