@@ -198,7 +198,7 @@ class GroupedSelector(Selector):
                 len(seen),
                 True,
             )
-            last[number] = np.flatnonzero(classes)[0]
+            last[number] = next(place for place, holds in enumerate(classes) if holds)
         best_first = np.lexsort((-self.group_scores_, last))
         self.group_ranking_ = _places(best_first)
         self.ranking_ = _places(

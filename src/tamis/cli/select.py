@@ -291,7 +291,7 @@ def select(
         assert isinstance(fitted, GroupedSelector)
         ranked = SourceRanking(fitted)
         model = fitted.selector_
-        names = list(fitted.groups_)
+        names = list(source.mixed.preparation.groups_)
         n_samples, n_columns = source.mixed.raw.n_rows, len(names)
     n_kept = int(ranked.get_support().sum())
 
