@@ -113,3 +113,15 @@ def test_new_levels_and_single_words_are_told(run, tmp_path):
     said = " ".join(result.stderr.split())
     assert "'town' has levels that were not there when fitted, such as 'Atlantis'" in said
     assert "'mass' holds 1 values that are no numbers, such as 'heavy'" in said
+
+
+@pytest.mark.parametrize("kind", ["a number", "categories"])
+def test_what_may_be_an_identifier_is_never_used_silently(run, blobs, tmp_path, kind):
+    rng = np.random.default_rng(0)
+    ids = rng.integers(1000, 1020, len(blobs))
+    ids = ids if kind == "a number" else [f"N{number}" for number in ids]
+    blobs.assign(id=ids, tissue="liver").to_csv(tmp_path / "ids.csv", index=False)
+    result = run("select", "ids.csv", *QUICK["select"])
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stdout.split())
+    assert f"'id' is named like an identifier, but its values repeat: taken for {kind}" in said
