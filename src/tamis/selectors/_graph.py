@@ -11,6 +11,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
 from tamis.base import Selector
+from tamis.distributed import (
+    CondensedTable,
+    TieProducts,
+    condensed_embedding,
+    condensed_roughness,
+)
 from tamis.graphs import (
     GraphReport,
     LandmarkGraph,
@@ -18,14 +24,17 @@ from tamis.graphs import (
     Neighbors,
     Weights,
     check_affinity,
+    feature_roughness,
     hubness,
     laplacian,
     lle_laplacian,
     sample_graph,
     sample_neighbors,
+    spectral_embedding,
 )
 from tamis.solvers.residual import left_of
 from tamis.solvers.table_operator import TableOperator
+from tamis.utils.columns import centred_unit_columns
 
 
 class NeighborSelector(Selector):
@@ -136,6 +145,8 @@ class GraphSelector(NeighborSelector):
         Columns that are not looked at and never selected.
     """
 
+    embedding_: FloatArray
+
     _needs_edges: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeighborSelector._parameter_constraints,
@@ -167,6 +178,41 @@ class GraphSelector(NeighborSelector):
         self.affinity = affinity
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _roughness(self, X: Matrix | CondensedTable, *, centre: bool) -> FloatArray:
+        """How much each column varies along the edges of the graph of samples."""
+        if isinstance(X, CondensedTable):
+            return condensed_roughness(X, self._tie_products(X), centre=centre)
+        return feature_roughness(self._sample_graph(X), X, centre=centre)
+
+    def _regression_on_embedding(
+        self, X: Matrix | CondensedTable, n_vectors: int
+    ) -> tuple[TableOperator, FloatArray]:
+        """The centred table, and the spectral embedding of the samples in centred unit columns.
+
+        Of a table that is read in blocks both are replaced by ones with the same products, and no
+        row has coordinates: `embedding_` is not set.
+        """
+        if isinstance(X, CondensedTable):
+            embedded = condensed_embedding(X, self._tie_products(X), n_vectors)
+            return embedded.table, embedded.targets
+        _, Y = spectral_embedding(self._sample_graph(X), n_vectors)
+        self.embedding_ = centred_unit_columns(Y)
+        return TableOperator.centred(X), self.embedding_
+
+    def _tie_products(self, X: CondensedTable) -> TieProducts:
+        ties = X.tie_products(self.n_neighbors)
+        why = "the table is read in blocks"
+        self.graph_ = GraphReport("landmarks", why, n_landmarks=len(ties.mass))
+        return ties
+
+    def _graph_task(self) -> dict[str, Any]:
+        if self.neighbors in ("exact", "approximate"):
+            raise ValueError(
+                f"neighbors={self.neighbors!r} needs all rows in memory; a table that is read in "
+                "blocks has landmarks: use neighbors='landmarks' or 'auto'."
+            )
+        return {name: getattr(self, name) for name in ("n_neighbors", "weights", "bandwidth")}
 
     def _left_to_rebuild(self, targets: FloatArray, X: TableOperator) -> FloatArray:
         """The targets of a regression on X, without what the columns to keep explain of them."""
