@@ -14,8 +14,12 @@ array([3, 4, 2, 1])
 """
 
 from tamis.graphs._cache import shared_neighbors
+from tamis.graphs._hubness import Hubness, hubness, is_star
+from tamis.graphs._landmark_graph import Graph, LandmarkGraph
+from tamis.graphs._landmarks import Landmarks, choose_landmarks
 from tamis.graphs._laplacians import (
     degrees,
+    dirichlet_energies,
     feature_roughness,
     laplacian,
     n_components,
@@ -29,18 +33,25 @@ from tamis.graphs._local_geometry import (
     neighborhood_blocks,
 )
 from tamis.graphs._neighbors import Neighbors, nearest_neighbors
-from tamis.graphs._spectral import laplacian_eigenvectors, spectral_embedding
+from tamis.graphs._spectral import landmark_embedding, laplacian_eigenvectors, spectral_embedding
 from tamis.graphs._weights import Symmetry, Weights, check_affinity, neighbor_graph, symmetrize
-from tamis.utils.rows import dirichlet_energies
 
 __all__ = [
+    "Graph",
+    "Hubness",
+    "LandmarkGraph",
+    "Landmarks",
     "Neighbors",
     "Symmetry",
     "Weights",
     "check_affinity",
+    "choose_landmarks",
     "degrees",
     "dirichlet_energies",
     "feature_roughness",
+    "hubness",
+    "is_star",
+    "landmark_embedding",
     "laplacian",
     "laplacian_eigenvectors",
     "lle_laplacian",

@@ -11,16 +11,25 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
 from tamis.base import Selector
+from tamis.distributed import (
+    CondensedTable,
+    TieProducts,
+    condensed_embedding,
+    condensed_roughness,
+)
 from tamis.graphs import (
     Neighbors,
     Weights,
     check_affinity,
+    feature_roughness,
     laplacian,
     lle_laplacian,
     neighbor_graph,
+    spectral_embedding,
 )
 from tamis.solvers.residual import left_of
 from tamis.solvers.table_operator import TableOperator
+from tamis.utils.columns import centred_unit_columns
 
 SearchResult = TypeVar("SearchResult")
 
@@ -35,7 +44,6 @@ class NeighborSelector(Selector):
     affinity: Any
     n_jobs: int | None
     verbose: bool
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -84,6 +92,8 @@ class GraphSelector(NeighborSelector):
         Columns that are not looked at and never selected.
     """
 
+    embedding_: FloatArray
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeighborSelector._parameter_constraints,
         "weights": [StrOptions({"heat", "binary", "cosine"})],
@@ -110,6 +120,33 @@ class GraphSelector(NeighborSelector):
         self.affinity = affinity
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _roughness(self, X: Matrix | CondensedTable, *, centre: bool) -> FloatArray:
+        """How much each column varies along the edges of the graph of samples."""
+        if isinstance(X, CondensedTable):
+            return condensed_roughness(X, self._tie_products(X), centre=centre)
+        return feature_roughness(self._sample_graph(X), X, centre=centre)
+
+    def _regression_on_embedding(
+        self, X: Matrix | CondensedTable, n_vectors: int
+    ) -> tuple[TableOperator, FloatArray]:
+        """The centred table, and the spectral embedding of the samples in centred unit columns.
+
+        Of a table that is read in blocks both are replaced by ones with the same products, and no
+        row has coordinates: `embedding_` is not set.
+        """
+        if isinstance(X, CondensedTable):
+            embedded = condensed_embedding(X, self._tie_products(X), n_vectors)
+            return embedded.table, embedded.targets
+        _, Y = spectral_embedding(self._sample_graph(X), n_vectors)
+        self.embedding_ = centred_unit_columns(Y)
+        return TableOperator.centred(X), self.embedding_
+
+    def _tie_products(self, X: CondensedTable) -> TieProducts:
+        return X.tie_products(self.n_neighbors)
+
+    def _graph_task(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("n_neighbors", "weights", "bandwidth")}
 
     def _left_to_rebuild(self, targets: FloatArray, X: TableOperator) -> FloatArray:
         """The targets of a regression on X, without what the columns to keep explain of them."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from tamis._typing import FloatArray, Matrix
 from tamis.base import Keeps
-from tamis.graphs import feature_roughness
+from tamis.distributed import CondensedTable, Needs
 from tamis.selectors._graph import GraphSelector
 
 
@@ -75,6 +75,7 @@ class LaplacianScore(GraphSelector):
     """
 
     _keeps: ClassVar[Keeps] = "independent"
+    _needs: ClassVar[Needs | None] = "graph"
 
-    def _fit(self, X: Matrix) -> FloatArray:
-        return -feature_roughness(self._sample_graph(X), X, centre=True)
+    def _fit(self, X: Matrix | CondensedTable) -> FloatArray:
+        return -self._roughness(X, centre=True)

@@ -13,12 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis._typing import BoolArray, FloatArray, Matrix
 from tamis.base import Keeps
-from tamis.graphs import Weights, spectral_embedding
+from tamis.distributed import CondensedTable, Needs
+from tamis.graphs import Weights
 from tamis.selectors._graph import GraphSelector
 from tamis.solvers.active_features import GramColumns
 from tamis.solvers.lars import least_angle_regression, scores_along_paths
-from tamis.solvers.table_operator import TableOperator
-from tamis.utils.columns import centred_unit_columns
 
 # Features that enter each regression, at most, unless more are asked for.
 MOST_STEPS = 200
@@ -104,6 +103,7 @@ class MCFS(GraphSelector):
     """
 
     _keeps: ClassVar[Keeps] = "given"
+    _needs: ClassVar[Needs | None] = "graph"
     _learned: ClassVar[dict[str, Any]] = {
         "coef_": ("n_features", "n_clusters"),
         "embedding_": ("n_samples", "n_clusters"),
@@ -143,12 +143,10 @@ class MCFS(GraphSelector):
         self.n_clusters = n_clusters
         self.n_nonzero_coefs = n_nonzero_coefs
 
-    def _fit(self, X: Matrix) -> FloatArray:
-        _, Y = spectral_embedding(self._sample_graph(X), self.n_clusters)
-        self.embedding_ = centred_unit_columns(Y)
-        centred = TableOperator.centred(X)
+    def _fit(self, X: Matrix | CondensedTable) -> FloatArray:
+        centred, embedding = self._regression_on_embedding(X, self.n_clusters)
         gram = GramColumns(centred)
-        targets = self._left_to_rebuild(self.embedding_, centred)
+        targets = self._left_to_rebuild(embedding, centred)
         self._correlation = centred.transposed_times(targets)
         self._n_fixed = self.n_nonzero_coefs
         most = min(max(MOST_STEPS, self._n_fixed or 0), X.shape[1], X.shape[0] - 1)

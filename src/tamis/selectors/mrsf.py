@@ -11,13 +11,12 @@ from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, Matrix
 from tamis.base import OBJECTIVE, Keeps
-from tamis.graphs import Weights, spectral_embedding
+from tamis.distributed import CondensedTable, Needs
+from tamis.graphs import Weights
 from tamis.selectors._graph import GraphSelector
 from tamis.solvers.l21 import alpha_max, l21_regression
 from tamis.solvers.lars import NEWS, least_angle_regression, scores_along_paths
 from tamis.solvers.row_norms import row_norms
-from tamis.solvers.table_operator import TableOperator
-from tamis.utils.columns import centred_unit_columns
 
 # Features that are ranked by the path beyond the support, at most.
 PATH_LENGTH = 300
@@ -126,6 +125,7 @@ class MRSF(GraphSelector):
     """
 
     _keeps: ClassVar[Keeps] = "given"
+    _needs: ClassVar[Needs | None] = "graph"
     _learned: ClassVar[dict[str, Any]] = {
         **OBJECTIVE,
         "coef_": ("n_features", "_n_vectors"),
@@ -179,11 +179,9 @@ class MRSF(GraphSelector):
         """Centring makes the constant eigenvector zero: c leading ones are c − 1 others."""
         return max(1, self.n_clusters - 1)
 
-    def _fit(self, X: Matrix) -> FloatArray:
-        _, Y = spectral_embedding(self._sample_graph(X), self._n_vectors(*X.shape))
-        self.embedding_ = centred_unit_columns(Y)
-        centred = TableOperator.centred(X)
-        targets = self._left_to_rebuild(self.embedding_, centred)
+    def _fit(self, X: Matrix | CondensedTable) -> FloatArray:
+        centred, embedding = self._regression_on_embedding(X, self._n_vectors(*X.shape))
+        targets = self._left_to_rebuild(embedding, centred)
         self.penalty_ = self.alpha * alpha_max(centred, targets)
         solution = l21_regression(
             centred, targets, self.penalty_, tol=self.tol, max_iter=self.max_iter

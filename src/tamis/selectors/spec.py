@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import Interval, Options
 
-from tamis._typing import FloatArray, Matrix, SparseMatrix
+from tamis._typing import FloatArray, Matrix
 from tamis.base import Keeps
-from tamis.graphs import Weights, degrees, feature_roughness, laplacian_eigenvectors
+from tamis.distributed import CondensedTable, Needs, condensed_embedding
+from tamis.graphs import Weights, degrees, laplacian_eigenvectors
 from tamis.selectors._graph import GraphSelector
 from tamis.utils.columns import weighted_moments
 
@@ -94,6 +95,7 @@ class SPEC(GraphSelector):
     """
 
     _keeps: ClassVar[Keeps] = "independent"
+    _needs: ClassVar[Needs | None] = "graph"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphSelector._parameter_constraints,
         "style": [Options(Integral, {1, 2, 3})],
@@ -129,24 +131,29 @@ class SPEC(GraphSelector):
         self.style = style
         self.n_clusters = n_clusters
 
-    def _fit(self, X: Matrix) -> FloatArray:
-        affinity = self._sample_graph(X)
+    def _fit(self, X: Matrix | CondensedTable) -> FloatArray:
         if self.style == 3:
-            return self._agreement(affinity, X)
-        return -feature_roughness(affinity, X, centre=self.style == 2)
+            return self._agreement(X)
+        return -self._roughness(X, centre=self.style == 2)
 
     def _unused_parameters(self) -> set[str]:
         unused = super()._unused_parameters()
         return unused if self.style == 3 else unused | {"n_clusters"}
 
-    def _agreement(self, affinity: SparseMatrix, X: Matrix) -> FloatArray:
+    def _agreement(self, X: Matrix | CondensedTable) -> FloatArray:
         """φ3: agreement with the eigenvectors 2 … c + 1."""
-        eigenvalues, eigenvectors = laplacian_eigenvectors(affinity, self.n_clusters)
-        degree = degrees(affinity)
-        mean, scatter = weighted_moments(X, degree)
-        squared_norm = scatter + degree.sum() * mean**2  # ‖D^½ f‖²
-        # The eigenvectors are orthogonal to D^½1, so that the mean of f plays no part in a_j.
-        inner = X.T @ (np.sqrt(degree)[:, None] * eigenvectors)
+        if isinstance(X, CondensedTable):  # all degrees are 1
+            embedded = condensed_embedding(X, self._tie_products(X), self.n_clusters)
+            eigenvalues, inner = embedded.eigenvalues, embedded.correlation
+            squared_norm = X.scatter + X.n_samples * X.mean**2
+        else:
+            affinity = self._sample_graph(X)
+            eigenvalues, eigenvectors = laplacian_eigenvectors(affinity, self.n_clusters)
+            degree = degrees(affinity)
+            mean, scatter = weighted_moments(X, degree)
+            squared_norm = scatter + degree.sum() * mean**2  # ‖D^½ f‖²
+            # The eigenvectors are orthogonal to D^½1, so that the mean of f plays no part.
+            inner = X.T @ (np.sqrt(degree)[:, None] * eigenvectors)
         return np.divide(
             inner**2 @ (2 - eigenvalues),
             squared_norm,
