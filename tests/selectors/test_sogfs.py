@@ -86,7 +86,7 @@ def test_the_graph_gets_as_many_components_as_asked_for():
     for wanted in (2, 4):
         model = SOGFS(n_clusters=wanted).fit(X)
         assert model.n_graph_components_ >= wanted
-        assert connected_components(model.graph_)[0] == model.n_graph_components_
+        assert connected_components(model.learned_graph_)[0] == model.n_graph_components_
         assert model.structure_ >= model.alpha_
 
 
@@ -102,7 +102,7 @@ def test_a_given_graph_holds_the_candidates():
     X = table(40, 12)
     graph = neighbor_graph(X, 4)
     model = SOGFS(n_clusters=3, affinity=graph).fit(X)
-    outside = (model.graph_.toarray() > 0) & (graph.toarray() == 0)
+    outside = (model.learned_graph_.toarray() > 0) & (graph.toarray() == 0)
     assert not outside.any()
 
 

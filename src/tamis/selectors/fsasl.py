@@ -12,8 +12,8 @@ from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE, SOLVER
-from tamis.graphs import WEIGHT_SMOOTHING, CandidateEdges, laplacian
-from tamis.selectors._graph import NeighborSelector, candidate_neighbors
+from tamis.graphs import WEIGHT_SMOOTHING, CandidateEdges, Method, laplacian
+from tamis.selectors._graph import NeighborSelector
 from tamis.solvers.ratio_trace import scatter_root
 from tamis.solvers.row_norms import row_norms
 from tamis.solvers.stopping import has_converged
@@ -54,6 +54,10 @@ class FSASL(NeighborSelector):
     n_neighbors : int, default=5
         Neighbours that a sample keeps in P on the average, itself not counted; three times as many
         are candidates for S and P.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How they are found. The method needs each sample's own neighbours, so that landmarks do not
+        serve it: "auto" is exact up to about 70,000 samples × 784 columns, and approximate beyond
+        where pynndescent is installed.
     alpha : float, default=0.1
         α, in units of the mean squared distance between candidates in the first projection.
     beta : float, default=1.0
@@ -94,6 +98,9 @@ class FSASL(NeighborSelector):
     n_iter_ : int
     solver_ : str
         The eigensolver that was used, and why.
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -124,7 +131,7 @@ class FSASL(NeighborSelector):
     ...     load_wine(as_frame=True).data
     ... )
     >>> FSASL(n_features_to_select=3, n_components=2).fit(X).get_feature_names_out()
-    array(['flavanoids', 'color_intensity', 'proline'], dtype=object)
+    array(['alcohol', 'color_intensity', 'proline'], dtype=object)
     """
 
     _learned: ClassVar[dict[str, Any]] = {
@@ -150,6 +157,7 @@ class FSASL(NeighborSelector):
         *,
         n_components: int = 5,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         alpha: float = 0.1,
         beta: float = 1.0,
         gamma: float = 0.1,
@@ -165,6 +173,7 @@ class FSASL(NeighborSelector):
         super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
         self.alpha = alpha
         self.beta = beta
         self.gamma = gamma
@@ -181,8 +190,7 @@ class FSASL(NeighborSelector):
 
     def _fit(self, X: Matrix) -> FloatArray:
         """Structure and projection in turn."""
-        found = self._affinity_or(candidate_neighbors, X)
-        model = AdaptiveStructure(self, X, CandidateEdges(found, X.shape[0]))
+        model = AdaptiveStructure(self, X, self._candidates(X))
         objective: list[float] = []
         converged = self.tol == 0
         for _ in range(self.max_iter):

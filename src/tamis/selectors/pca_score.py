@@ -9,9 +9,11 @@ import numpy as np
 
 from tamis._typing import FloatArray, Matrix
 from tamis.base import Keeps
+from tamis.distributed import Needs
 from tamis.selectors._components import ComponentSelector
 from tamis.solvers.principal import principal_components
 from tamis.utils.columns import variances
+from tamis.utils.condensed import Condensed
 
 DEFAULT_COMPONENTS = 5
 
@@ -66,6 +68,7 @@ class PCAScore(ComponentSelector):
     """
 
     _keeps: ClassVar[Keeps] = "independent"
+    _needs: ClassVar[Needs | None] = "products"
     _learned: ClassVar[dict[str, Any]] = {
         "n_components_": 0,
         "explained_variance_": ("n_components_",),
@@ -82,7 +85,7 @@ class PCAScore(ComponentSelector):
         super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_components = n_components
 
-    def _fit(self, X: Matrix) -> FloatArray:
+    def _fit(self, X: Matrix | Condensed) -> FloatArray:
         wanted = self._wanted_components(X.shape, DEFAULT_COMPONENTS)
         self.explained_variance_, directions = principal_components(X, wanted)
         self.n_components_ = len(self.explained_variance_)

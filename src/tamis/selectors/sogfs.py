@@ -13,11 +13,12 @@ from tamis._typing import FloatArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE
 from tamis.graphs import (
     CandidateEdges,
+    Method,
     laplacian,
     n_components,
     smallest_cut_vectors,
 )
-from tamis.selectors._graph import NeighborSelector, candidate_neighbors
+from tamis.selectors._graph import NeighborSelector
 from tamis.solvers.l21 import orthonormal_l21
 from tamis.solvers.row_norms import PENALTY_SMOOTHING, row_norms, smoothed_norms
 from tamis.solvers.stopping import has_converged
@@ -58,6 +59,10 @@ class SOGFS(NeighborSelector):
     n_neighbors : int, default=5
         Neighbours that a sample keeps on the average, itself not counted; three times as many are
         candidates.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How they are found. The method needs each sample's own neighbours, so that landmarks do not
+        serve it: "auto" is exact up to about 70,000 samples × 784 columns, and approximate beyond
+        where pynndescent is installed.
     gamma : float, default=0.03
         γ, in units of the mean roughness of a feature on the first graph: free of the scale of
         the data. At 0.3 and above little more than as many rows of W remain as it has columns.
@@ -87,7 +92,7 @@ class SOGFS(NeighborSelector):
         W, with orthonormal columns; zero rows for constant features.
     n_support_ : int
         Rows of W that the penalty has left, above 1e-6.
-    graph_ : csr_array of shape (n_samples, n_samples)
+    learned_graph_ : csr_array of shape (n_samples, n_samples)
         (S + Sᵀ)/2; None for a table of constants.
     n_graph_components_ : int
         Components that the graph has.
@@ -98,6 +103,9 @@ class SOGFS(NeighborSelector):
     objective_ : ndarray of shape (n_iter_,)
         The objective with that λ after each iteration; it never rises.
     n_iter_ : int
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -136,7 +144,7 @@ class SOGFS(NeighborSelector):
         **OBJECTIVE,
         "coef_": ("n_features", "_n_columns"),
         "n_support_": 0,
-        "graph_": None,
+        "learned_graph_": None,
         "n_graph_components_": 0,
         "alpha_": 0.0,
         "structure_": 0.0,
@@ -157,6 +165,7 @@ class SOGFS(NeighborSelector):
         n_clusters: int = 5,
         n_components: int | None = None,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         gamma: float = 0.03,
         affinity: Any = None,
         max_iter: int = 100,
@@ -170,6 +179,7 @@ class SOGFS(NeighborSelector):
         self.n_clusters = n_clusters
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
         self.gamma = gamma
         self.affinity = affinity
         self.max_iter = max_iter
@@ -182,15 +192,14 @@ class SOGFS(NeighborSelector):
         return min(self.n_components or self.n_clusters, max(1, n_features))
 
     def _fit(self, X: Matrix) -> FloatArray:
-        edges = CandidateEdges(self._affinity_or(candidate_neighbors, X), X.shape[0])
-        model = StructuredGraph(self, X, edges)
+        model = StructuredGraph(self, X, self._candidates(X))
         for _ in range(DOUBLINGS):
             objective, converged = self._descend(model)
             components = n_components(model.S)
             if components >= self.n_clusters:
                 break
             model.structure *= 2
-        self.coef_, self.graph_ = np.ascontiguousarray(model.W), model.S
+        self.coef_, self.learned_graph_ = np.ascontiguousarray(model.W), model.S
         self.n_graph_components_ = components
         self.alpha_, self.structure_ = model.alpha, model.structure
         self._set_path(np.array(objective), converged)

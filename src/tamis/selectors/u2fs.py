@@ -10,11 +10,9 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, Matrix
-from tamis.graphs import Weights, spectral_embedding
+from tamis.graphs import Method, Weights
 from tamis.selectors._graph import GraphSelector
 from tamis.solvers.backward_elimination import backward_elimination
-from tamis.solvers.table_operator import TableOperator
-from tamis.utils.columns import centred_unit_columns
 
 
 class U2FS(GraphSelector):
@@ -43,6 +41,10 @@ class U2FS(GraphSelector):
         μ, in units of the mean squared length of the columns.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate", "landmarks"}, default="auto"
+        How they are found: one by one, approximately, or by landmarks that stand for the samples.
+        "auto" is exact up to about 70,000 samples × 784 columns, and takes landmarks beyond; see
+        :func:`tamis.graphs.sample_graph`.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -69,6 +71,9 @@ class U2FS(GraphSelector):
         By how much the misfit of Y rose when the feature left.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Y, centred and of unit length.
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -120,6 +125,7 @@ class U2FS(GraphSelector):
         n_clusters: int = 5,
         ridge: float = 0.01,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -131,6 +137,7 @@ class U2FS(GraphSelector):
         super().__init__(
             n_features_to_select,
             n_neighbors=n_neighbors,
+            neighbors=neighbors,
             weights=weights,
             bandwidth=bandwidth,
             affinity=affinity,
@@ -143,11 +150,9 @@ class U2FS(GraphSelector):
         self.ridge = ridge
 
     def _fit(self, X: Matrix) -> FloatArray:
-        _, Y = spectral_embedding(self._sample_graph(X), self.n_clusters)
-        self.embedding_ = centred_unit_columns(Y)
-        # Columns in a unit in which the mean squared length is one.
-        table = TableOperator.centred(X, norm=np.sqrt(X.shape[1]))
-        found = backward_elimination(table, self.embedding_, self.ridge)
+        table, Y = self._regression_on_embedding(X, self.n_clusters)
+        ridge = self.ridge * float(table.squared_column_norms().mean())
+        found = backward_elimination(table, Y, ridge)
         scores, self.utility_ = np.empty(X.shape[1]), np.empty(X.shape[1])
         scores[found.order] = np.arange(1, X.shape[1] + 1) / X.shape[1]
         self.utility_[found.order] = found.costs

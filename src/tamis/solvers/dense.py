@@ -30,6 +30,20 @@ def eigh(matrix: FloatArray, **options: Any) -> Any:
         return scipy.linalg.eigh(matrix, **options)
 
 
+def root_of_products(products: FloatArray) -> FloatArray:
+    """A square table R with ``RᵀR`` equal to the products of the columns of another. O(d³).
+
+    Columns of very different lengths keep their digits: they are brought to unit length first.
+    """
+    lengths = np.sqrt(products.diagonal().clip(min=0))
+    scale = np.where(lengths > 0, lengths, 1.0)
+    values, vectors = eigh(products / np.outer(scale, scale))
+    rounding = len(values) * np.finfo(np.float64).eps * values[-1]
+    roots = np.sqrt(np.where(values > rounding, values, 0.0))
+    root: FloatArray = roots[:, None] * vectors.T * lengths
+    return root
+
+
 def eigenpairs_in_range(
     matrix: FloatArray, wanted: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray]:
