@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from contextlib import suppress
 from datetime import datetime
 
 import numpy as np
@@ -295,10 +296,8 @@ def test_pandas_polars_and_a_saved_form_give_the_same_numbers(data):
     found = []
     for frame in frames:
         preparation = Preparation()
-        try:
+        with suppress(ValueError):  # no column can be used
             found.append((preparation.fit_transform(frame), preparation))
-        except ValueError as error:
-            assert "No column of the table can be used" in str(error)
     assert len(found) in (0, 2)
     for prepared, preparation in found:
         np.testing.assert_allclose(prepared, found[0][0])
