@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tamis.cli._cells import Batch, Genes, Subset, select_genes
 from tamis.cli._completion import format_names, method_names, parameter_settings
 from tamis.cli._decisions import found_in_json, print_reasons
 from tamis.cli._failures import ARGUMENTS, CommandError
@@ -187,6 +188,9 @@ def select(
     sheet: Sheet = None,
     na: Na = None,
     layer: Layer = None,
+    genes: Genes = False,
+    batch: Batch = None,
+    subset: Subset = False,
     top: Annotated[
         int, typer.Option(metavar="N", min=0, help="How many of the kept columns to print.")
     ] = 20,
@@ -211,12 +215,43 @@ def select(
       tamis select data.parquet -m udfs --param gamma=0.01 --ranking r.csv
       tamis select dataset:digits -k 20 --report report.html
       tamis select data.csv --keep price --drop 'id_*' --save cut.json
+      tamis select cells.h5ad --layer counts --batch sample -o hvg.h5ad
     """
     from tamis.grouped import GroupedSelector
     from tamis.inspection import read_decisions
     from tamis.registry import DEFAULT_METHOD, DEFAULT_METHOD_REASON
 
     wanted = read_number(number)
+    if genes or batch is not None or subset:
+        select_genes(
+            file,
+            number=wanted,
+            method=method,
+            layer=layer,
+            batch=batch,
+            clusters=clusters,
+            subset=subset,
+            output=output,
+            seed=seed,
+            top=top,
+            as_json=as_json,
+            others={
+                "--param": param,
+                "--scale": scale != "auto",
+                "--output-format": output_format,
+                "--ranking": ranking,
+                "--report": report,
+                "--save": save,
+                "--prepared": prepared_output,
+                "--keep": keep,
+                "--drop": drop,
+                "--key": key,
+                "--max-rows": max_rows,
+                "--labels": labels,
+                "--id": ids,
+            },
+        )
+        return
     chosen = find_method(method or DEFAULT_METHOD)
     why = "as asked for" if method else DEFAULT_METHOD_REASON
     parameters = read_parameters(chosen, param or [], clusters)
