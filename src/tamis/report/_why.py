@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tamis.charts.curves import Chart
+from tamis.charts.numbers import MOST_MAPPED, curve_chart, map_chart, span_chart
 from tamis.inspection import Decisions, Selection, measure_numbers, read_decisions
-from tamis.report._charts import Chart
-from tamis.report._why_charts import MOST_MAPPED, curve_chart, map_chart, span_chart
 
 # Columns whose reasons are listed: the kept ones first, then those that would have come next.
 MOST_REASONS = 1000

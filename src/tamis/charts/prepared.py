@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tamis.report._words import count, percent
+from tamis.charts.words import count, percent
 
 # Columns of the source that are listed: beyond, those that nothing was done to come last.
 MOST_SOURCES = 500

@@ -9,9 +9,9 @@ import numpy as np
 
 from tamis._typing import FloatArray, IntArray
 from tamis.auto import STANDS_FOR
+from tamis.charts.curves import SIDE, Chart, Shape, Tick, _Axis, _dots, _polyline, signed
+from tamis.charts.words import count, cut
 from tamis.inspection import NumberCurve, Span
-from tamis.report._charts import SIDE, Chart, Shape, Tick, _Axis, _dots, _polyline, signed
-from tamis.report._words import count, cut
 
 # Kept columns that a map has room for, and the characters of their names and of those beside.
 MOST_MAPPED = 50
