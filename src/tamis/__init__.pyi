@@ -18,6 +18,7 @@ from . import (
     report,
     reproduction,
     selectors,
+    studio,
     testing,
 )
 from .auto import Auto
@@ -86,5 +87,6 @@ __all__ = [
     "report",
     "reproduction",
     "selectors",
+    "studio",
     "testing",
 ]

@@ -39,7 +39,7 @@ def environment(package: str) -> jinja2.Environment:
         # jinja's own would lower the rest, names included
         capitalize_first=lambda text: text[:1].upper() + text[1:],
     )
-    made.globals.update(count=words.count)
+    made.globals.update(count=words.count, words=words)
     return made
 
 

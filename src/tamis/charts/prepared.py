@@ -12,7 +12,7 @@ from tamis.charts.words import count, percent
 MOST_SOURCES = 500
 
 # What a column may be taken for, as a reader says it.
-_KINDS = {
+KINDS = {
     "number": "numbers",
     "boolean": "yes or no",
     "category": "categories",
@@ -86,7 +86,7 @@ def _row(source: Any, kind: str, prepared_by: Any) -> dict[str, str]:
         becomes = count(len(outputs), "column")
     return {
         "column": str(source),
-        "kind": _KINDS.get(kind, kind),
+        "kind": KINDS.get(kind, kind),
         "gaps": percent(share) if share else "",
         "becomes": becomes,
     }

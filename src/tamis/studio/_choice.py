@@ -38,6 +38,10 @@ class Decisions:
         Columns of the table.
     kinds : tuple of (str, str)
         What columns hold, where recognition was corrected.
+    labels : str or None
+        The column that is set aside as labels.
+    ids : tuple of str
+        Columns that name the rows, set aside.
     """
 
     method: str = registry.DEFAULT_METHOD
@@ -46,19 +50,35 @@ class Decisions:
     keep: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     kinds: tuple[tuple[str, str], ...] = ()
+    labels: str | None = None
+    ids: tuple[str, ...] = ()
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """The columns that no method looks at."""
+        aside = () if self.labels is None else (self.labels,)
+        return (*self.drop, *aside, *self.ids)
 
     def with_column(self, name: str, wish: str) -> Decisions:
         """A column kept, dropped, or left to the method ("free")."""
         keep = tuple(one for one in self.keep if one != name)
         drop = tuple(one for one in self.drop if one != name)
+        ids = tuple(one for one in self.ids if one != name)
+        labels = None if self.labels == name else self.labels
         if wish == "keep":
             keep = (*keep, name)
         elif wish == "drop":
             drop = (*drop, name)
+        elif wish == "label":
+            labels = name
+        elif wish == "id":
+            ids = (*ids, name)
+        elif wish != "free":
+            raise ValueError(f"{wish!r} is nothing that can be done with a column.")
         number = self.number
         if number is not None:
             number = max(number, len(keep))
-        return replace(self, keep=keep, drop=drop, number=number)
+        return replace(self, keep=keep, drop=drop, ids=ids, labels=labels, number=number)
 
     def with_kind(self, name: str, kind: str) -> Decisions:
         """A column taken for something else; "auto" leaves it to recognition."""
@@ -108,7 +128,7 @@ def numbers_of(table: OpenTable, decisions: Decisions) -> Numbers:
     names = table.names
     if table.X is not None and not decisions.kinds:
         return Numbers(table.X, names, names, np.ones(len(names), dtype=np.intp))
-    dropped = set(decisions.drop)
+    dropped = set(decisions.unseen)
     chosen = [name for name in names if name not in dropped]
     if not chosen:
         raise ValueError("all columns are dropped; take one back.")
@@ -212,7 +232,7 @@ def choose(numbers: Numbers, decisions: Decisions) -> Chosen:
         _fit_defaults(model, method, X.shape[0], decisions)
         places = {name: place for place, name in enumerate(numbers.sources)}
         keep = [places[name] for name in decisions.keep if name in places]
-        drop = [places[name] for name in decisions.drop if name in places]
+        drop = [places[name] for name in decisions.unseen if name in places]
         finds = isinstance(model.n_features_to_select, str)
         number = decisions.number
         n_left = n_sources - len(drop)
