@@ -10,7 +10,7 @@ from typing import Any
 from tamis import io, registry
 from tamis.studio import _exports as exports
 from tamis.studio._choice import Decisions
-from tamis.studio._session import Session
+from tamis.studio._session import NotThere, Session
 from tamis.studio._table import read_dataset, read_file
 
 # Sets that come with scikit-learn, for a first look.
@@ -145,9 +145,9 @@ def exported(session: Session, name: str, folder: Path) -> tuple[bytes, str]:
     with session.lock:
         table, result, decisions = session.table, session.result, session.decisions
     if table is None or result is None:
-        raise ValueError("nothing has been selected yet.")
+        raise NotThere("nothing has been selected yet.")
     if result.chosen.decisions != decisions:
-        raise ValueError("the selection is being made; wait until it is there.")
+        raise NotThere("the selection is being made; wait until it is there.")
     if name not in exports.FILES:
         raise ValueError("there is no such file to take along.")
     make, kind = exports.FILES[name]

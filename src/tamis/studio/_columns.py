@@ -14,8 +14,11 @@ from tamis.preprocessing import drawn_samples
 from tamis.studio._choice import Chosen
 
 N_BINS = 16
-# Rows that histograms and correlations are made on; the page says so.
-MOST_ROWS = 1000
+# Characters of a cell that are shown.
+LONGEST_CELL = 60
+# Rows that histograms and correlations are made on, fewer of wide tables.
+MOST_ROWS, FEWEST_ROWS = 1000, 200
+MOST_CELLS = 2e7
 # Numbers of columns up to which the page knows, without asking, which column stands for which.
 MOST_RANKED = 300
 # Products with so many kept columns are held at once.
@@ -90,8 +93,9 @@ def matrix_histograms(X: Matrix) -> IntArray:
 
 
 def some_rows(X: Matrix) -> Matrix:
-    """At most a thousand rows, drawn."""
-    return X[drawn_samples(X.shape[0], MOST_ROWS, 0)]
+    """At most a thousand rows, of wide tables fewer, drawn."""
+    most = int(max(FEWEST_ROWS, min(MOST_ROWS, MOST_CELLS / X.shape[1])))
+    return X[drawn_samples(X.shape[0], most, 0)]
 
 
 def _blocks(X: Matrix) -> Iterator[tuple[slice, FloatArray]]:
@@ -179,11 +183,16 @@ def _is_missing(value: Any) -> bool:
 
 def examples(values: Any, most: int = 5) -> list[str]:
     """The first different values of a column, as text of bounded length."""
-    found: dict[str, None] = {}
-    for value in np.asarray(values)[:200].tolist():
-        text = "" if _is_missing(value) else f"{value:.6g}" if type(value) is float else str(value)
-        if text:
-            found[text if len(text) <= 60 else f"{text[:59]}…"] = None
-        if len(found) == most:
-            break
-    return list(found)
+    found = dict.fromkeys(text for text in cells(np.asarray(values)[:200]) if text)
+    return list(found)[:most]
+
+
+def cells(values: Any) -> list[str]:
+    """Values as text of bounded length; missing ones are empty."""
+    if values.dtype.kind == "M":
+        values = values.astype("datetime64[s]").astype(object)
+    texts = [
+        "" if _is_missing(value) else f"{value:.6g}" if type(value) is float else str(value)
+        for value in values.tolist()
+    ]
+    return [text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…" for text in texts]

@@ -13,6 +13,7 @@ from tamis import io, registry, report
 from tamis.charts import recipe
 from tamis.preprocessing import Selection
 from tamis.studio._choice import SEED, Chosen
+from tamis.studio._session import NotThere
 from tamis.studio._table import DATASET, MEMORY, OpenTable
 
 
@@ -180,8 +181,9 @@ def _selected(table: OpenTable, chosen: Chosen, path: Path) -> bytes:
         io.write_table(table.table, [where[name] for name in cut.kept], path)
     else:
         held = {name: np.asarray(table.columns[name]) for name in names}
-        raw = io.RawTable(path=path, format="csv", notes=(), hints=(), aside=(), typed=held)
-        io.write_columns(raw, names, path.with_name(path.name))
+        source = path.with_name("memory")
+        raw = io.RawTable(path=source, format="csv", notes=(), hints=(), aside=(), typed=held)
+        io.write_columns(raw, names, path)
     return path.read_bytes()
 
 
@@ -207,7 +209,7 @@ def _python(table: OpenTable, chosen: Chosen, folder: Path) -> bytes:
 def _command(table: OpenTable, chosen: Chosen, folder: Path) -> bytes:
     command = command_line(table, chosen)
     if command is None:
-        raise ValueError(
+        raise NotThere(
             "no command line repeats this: the table is in memory, or columns were said to hold "
             "something else; take the Python or the selection along."
         )

@@ -247,16 +247,10 @@ def pixel_figure(shape: tuple[int, int], kept: Any, mean: Any) -> Figure:
     return Figure("Pixels", svg(figure, "pixels"), figure.description)
 
 
-def sentences_of(chosen: Chosen, names: list[str]) -> list[str]:
-    """What was decided, a sentence each."""
-    decisions = read_decisions(chosen.model, names)
-    return list(decisions.sentences) if decisions is not None else []
-
-
-def reason_rows(chosen: Chosen) -> list[dict[str, Any]]:
-    """The reasons of a method that gives any, output by output."""
+def decided(chosen: Chosen) -> tuple[list[str], list[dict[str, Any]]]:
+    """What a method decided by itself, a sentence each, and its reasons, output by output."""
     decisions = read_decisions(chosen.model, chosen.numbers.outputs)
-    return decisions.reasons if decisions is not None else []
+    return ([], []) if decisions is None else (list(decisions.sentences), decisions.reasons)
 
 
 def finds_itself(model: Selector) -> bool:

@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from tamis.charts import drawing
 from tamis.studio import _actions as actions
-from tamis.studio._session import Session
+from tamis.studio._session import NotThere, Session
 
 HOST = "127.0.0.1"
 # What a page may send: a decision is small, a table may be large.
@@ -78,7 +78,7 @@ class Studio:
 
     def serve(self) -> None:
         """Serve until Ctrl-C."""
-        self._server = _Server(self._config())
+        self._server = _Server(self._config(), self._tell)
         try:
             self._server.run(sockets=[self._socket])
         except KeyboardInterrupt:  # uvicorn hands it on once all is closed
@@ -88,7 +88,7 @@ class Studio:
 
     def start(self) -> threading.Thread:
         """Serve in a thread."""
-        self._server = _Server(self._config())
+        self._server = _Server(self._config(), self._tell)
         server = self._server
 
         def run() -> None:
@@ -209,6 +209,8 @@ class Studio:
 
     async def _figure(self, request: Request) -> Response:
         name, query = request.path_params["name"], request.query_params
+        if name == "rows":
+            return await _answer(lambda: JSONResponse(self.session.rows()))
         if name == "pixels":
             number = int(query.get("number", "0")) if query.get("number", "0").isdigit() else 0
             return await _answer(lambda: JSONResponse(self.session.pixels(number)))
@@ -311,8 +313,9 @@ class _Guard:
 class _Server(uvicorn.Server):
     """Sleeps while there is nothing to do, where uvicorn looks ten times a second."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, ending: Callable[[], None]) -> None:
         super().__init__(config)
+        self._ending = ending
         self._ended = asyncio.Event()
         self._running: asyncio.AbstractEventLoop | None = None
 
@@ -333,6 +336,7 @@ class _Server(uvicorn.Server):
         loop = self._running
         if loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self._ended.set)
+        self._ending()
 
 
 def _listening(port: int) -> socket.socket:
@@ -361,8 +365,12 @@ async def _answer(make: Callable[[], Response]) -> Response:
     """An answer made in a thread; what cannot be done is a message."""
     try:
         return await run_in_threadpool(make)
-    except (ValueError, LookupError, TypeError, OSError) as error:
+    except NotThere as error:  # a page may ask for what has just been replaced: no failure
+        return JSONResponse({"error": str(error)})
+    except (ValueError, LookupError, TypeError) as error:
         return JSONResponse({"error": str(error) or type(error).__name__}, 400)
+    except Exception as error:  # whatever fails is a message in the page
+        return JSONResponse({"error": f"{type(error).__name__}: {error}"}, 500)
 
 
 async def _body(request: Request, most: int) -> bytes | None:

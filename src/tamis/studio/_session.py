@@ -23,8 +23,14 @@ from tamis.studio._work import Worker
 N_REFITS = 6
 REFIT_SECONDS = 20.0
 MOST_UNDONE = 200
+# Rows and columns of the table that are shown as they were read.
+ROWS_SHOWN, MOST_SHOWN = 8, 40
 # States of a column, as the page knows them by number.
 FREE, KEEP, DROP, ASIDE, UNUSED = range(5)
+
+
+class NotThere(ValueError):
+    """What was asked for is not there yet, or no longer."""
 
 
 @dataclass
@@ -39,6 +45,8 @@ class Result:
         Of the fit.
     reasons : list of dict
         One row per number that the method was given; empty where it gives none.
+    sentences : list of str
+        What the method decided by itself.
     stability : ndarray of shape (n_sources,) or None
         The share of refits that keep a column.
     figures : dict of str to Figure
@@ -48,6 +56,7 @@ class Result:
     selection: Selection
     seconds: float
     reasons: list[dict[str, Any]] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
     stability: Any = None
     figures: dict[str, pictures.Figure] = field(default_factory=dict)
     nearest: dict[str, Any] | None = None
@@ -214,7 +223,7 @@ class Session:
         chosen = choose(numbers, decisions)
         seconds = time.perf_counter() - start
         result = Result(chosen, pictures.selection_of(chosen), seconds)
-        result.reasons = pictures.reason_rows(chosen)
+        result.sentences, result.reasons = pictures.decided(chosen)
         result.stability = _stability_of_reasons(chosen, result.reasons)
         with self.lock:
             self.result = result
@@ -368,7 +377,7 @@ class Session:
                 "notes": [*table.notes, *self._notes()],
                 "image": list(table.image_shape) if table.image_shape else None,
                 "is_file": table.is_file,
-                "has_labels": table.labels is not None,
+                "has_labels": table.labels is not None or decisions.labels is not None,
             }
             told["decisions"] = {
                 "method": decisions.method,
@@ -399,7 +408,7 @@ class Session:
             "settled": chosen.decisions == self.decisions,
             "n_ranked": len(chosen.numbers.sources) - self._n_unseen(chosen),
             "seconds": round(result.seconds, 3),
-            "sentences": pictures.sentences_of(chosen, chosen.numbers.outputs),
+            "sentences": result.sentences,
             "said": list(chosen.said),
             "figures": sorted(result.figures),
             "reasons": bool(result.reasons),
@@ -425,7 +434,7 @@ class Session:
         with self.lock:
             table, kinds = self.table, dict(self._kinds)
         if table is None:
-            raise ValueError("no table is open.")
+            raise NotThere("no table is open.")
         names = table.names
         if table.X is not None:
             bars = columns.matrix_histograms(columns.some_rows(table.X))
@@ -446,7 +455,7 @@ class Session:
         with self.lock:
             table, result = self.table, self.result
         if table is None or result is None:
-            raise ValueError("nothing has been ranked.")
+            raise NotThere("nothing has been ranked yet.")
         chosen = result.chosen
         n_columns = len(table.names)
         places = self.places(chosen.numbers)
@@ -470,7 +479,7 @@ class Session:
         with self.lock:
             table, result = self.table, self.result
         if table is None or result is None or result.nearest is None:
-            raise ValueError("nothing has been compared.")
+            raise NotThere("nothing has been compared yet.")
         chosen = result.chosen
         places, n_columns = self.places(chosen.numbers), len(table.names)
         counts = np.zeros(n_columns, dtype=np.uint32)
@@ -532,15 +541,15 @@ class Session:
         with self.lock:
             table, result = self.table, self.result
         if table is None or result is None:
-            raise ValueError("nothing has been ranked.")
+            raise NotThere("nothing has been ranked yet.")
         if name.startswith("plane "):
             if result.planes is None:
-                raise ValueError("the picture is not drawn yet.")
+                raise NotThere("the picture is not drawn yet.")
             labels, source = self._colours(table, result, colour)
             figures = pictures.plane_figures(result.planes, result.chosen.number, labels, source)
             return figures[name].plain()
         if name not in result.figures:
-            raise ValueError("there is no such figure.")
+            raise NotThere("there is no such figure now.")
         return result.figures[name].plain()
 
     def _colours(self, table: OpenTable, result: Result, colour: str) -> tuple[Any, str]:
@@ -548,7 +557,9 @@ class Session:
         if not colour:
             return None, ""
         if colour == "labels":
-            values, source = table.labels, "the labels"
+            named = result.chosen.decisions.labels
+            values = table.labels if named is None else table.column(named)
+            source = "the labels"
         elif colour.startswith("column:"):
             name = colour.removeprefix("column:")
             values, source = table.column(name), f"{name}"
@@ -566,6 +577,22 @@ class Session:
 
             values = values[drawn_samples(len(values), n_fitted, 0)]
         return values[result.planes.rows], source
+
+    def rows(self) -> dict[str, Any]:
+        """Some rows of the table as they were read."""
+        with self.lock:
+            table = self.table
+        if table is None:
+            raise NotThere("no table is open.")
+        names = [*table.aside, *table.names][:MOST_SHOWN]
+        places = np.linspace(0, table.n_rows - 1, min(ROWS_SHOWN, table.n_rows))
+        rows = np.unique(places.round().astype(np.intp))
+        return {
+            "columns": names,
+            "rows": [int(row) + 1 for row in rows],
+            "cells": [columns.cells(np.asarray(table.column(name))[rows]) for name in names],
+            "left_out": len(table.names) + len(table.aside) - len(names),
+        }
 
     def pixels(self, number: int) -> dict[str, Any]:
         """The kept pixels of a table of images."""

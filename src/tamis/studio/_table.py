@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ class OpenTable:
         """The numbers, where all columns are complete numbers."""
         return None if self.table is None else self.table.X
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The columns that may be chosen among, in the order of the table."""
         if self.table is not None:
@@ -70,7 +71,7 @@ class OpenTable:
             return int(self.table.X.shape[0])
         return self.raw.n_rows if self.raw is not None else len(next(iter(self.columns.values())))
 
-    @property
+    @cached_property
     def columns(self) -> Mapping[str, Any]:
         """The columns by name, those set aside too."""
         if self.arrays is not None:
@@ -207,11 +208,3 @@ def _arrays_of(X: Any, names: Any) -> Any:
     if X.dtype.kind not in "biuf" or len(columns_not_finite(X)[0]):
         return {name: X[:, j] for j, name in enumerate(names)}
     return (X.astype(np.float64) if X.dtype.kind != "f" else X), names
-
-
-def reread(table: OpenTable, **options: Any) -> OpenTable:
-    """The same file, read otherwise."""
-    if table.path is None:
-        raise ValueError("only a file can be read otherwise.")
-    read = read_file(table.path, table.name, **{**table.options, **options})
-    return replace(read, name=table.name)

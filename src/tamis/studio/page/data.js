@@ -10,8 +10,13 @@ export const FREE = 0, KEEP = 1, DROP = 2, ASIDE = 3, UNUSED = 4;
 export async function ask(path) {
   const answer = await fetch(path);
   if (!answer.ok) throw new Error(await complaint(answer));
-  return answer.json();
+  const told = await answer.json();
+  if (told.error) throw new NotThere(told.error);
+  return told;
 }
+
+// Asked for what has been replaced meanwhile: news of that is on its way.
+export class NotThere extends Error {}
 
 async function complaint(answer) {
   const text = await answer.text();
@@ -25,6 +30,9 @@ async function complaint(answer) {
 export async function arrays(name) {
   const answer = await fetch(`data/${name}`);
   if (!answer.ok) throw new Error(await complaint(answer));
+  if (answer.headers.get("Content-Type").startsWith("application/json")) {
+    throw new NotThere((await answer.json()).error);
+  }
   const buffer = await answer.arrayBuffer();
   const size = Number(new DataView(buffer).getBigUint64(0, true));
   const { fields, ...rest } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));

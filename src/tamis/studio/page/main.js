@@ -2,7 +2,7 @@
 
 import { barsPath, barsPicture, List } from "./columns.js";
 import {
-  act, arrays, ask, ASIDE, Columns, DROP, FREE, KEEP, listen, send, UNUSED,
+  act, arrays, ask, ASIDE, Columns, DROP, FREE, KEEP, listen, NotThere, send, UNUSED,
 } from "./data.js";
 import { $, count, fill, later, make, percent, perFrame, whole } from "./dom.js";
 import { draw, NumberMark, show } from "./figures.js";
@@ -28,6 +28,7 @@ let sliding = false;
 // --- messages ------------------------------------------------------------------------------------
 
 function complain(error) {
+  if (error instanceof NotThere) return;
   $("alert-text").textContent = error.message || String(error);
   $("alert").hidden = false;
 }
@@ -407,6 +408,11 @@ function showTable() {
   $("pixels-card").hidden = !table.image;
   showTypes();
   showFiltered();
+  ask("figure/rows").then((told) => fill($("rows"), make("table", {},
+    make("thead", {}, make("tr", {}, make("th", { textContent: "Row" }), ...told.columns.map((name) => make("th", { scope: "col", textContent: name })))),
+    make("tbody", {}, ...told.rows.map((row, at) => make("tr", {}, make("th", { scope: "row", textContent: whole(row) }),
+      ...told.cells.map((cells) => make("td", { class: cells[at] ? "" : "gap", textContent: cells[at] || "missing" })))))),
+  told.left_out ? make("p", { class: "soft", textContent: `${whole(told.left_out)} more columns are not shown.` }) : null)).catch(complain);
 }
 
 $("find-type").addEventListener("input", later(60, showTypes));
@@ -553,14 +559,17 @@ async function showTake() {
   for (const [name, holder] of [["command.txt", "command"], ["select.py", "python"]]) {
     const answer = await fetch(`export/${name}`);
     const text = await answer.text();
-    $(holder).textContent = answer.ok ? text : JSON.parse(text).error;
+    $(holder).textContent = told(answer) ? JSON.parse(text).error : text;
   }
 }
+
+// Whether an answer is a message instead of a file.
+const told = (answer) => !answer.ok || answer.headers.get("Content-Type").startsWith("application/json");
 
 async function take(name) {
   try {
     const answer = await fetch(`export/${name}`);
-    if (!answer.ok) throw new Error(JSON.parse(await answer.text()).error);
+    if (told(answer) && name !== "selection.json") throw new Error((await answer.json()).error);
     const { download } = await import("./exports.js");
     download(await answer.blob(), name);
   } catch (error) {
