@@ -146,7 +146,7 @@ def exported(session: Session, name: str, folder: Path) -> tuple[bytes, str]:
         table, result, decisions = session.table, session.result, session.decisions
     if table is None or result is None:
         raise NotThere("nothing has been selected yet.")
-    if result.chosen.decisions != decisions:
+    if result.quick or result.chosen.decisions != decisions:
         raise NotThere("the selection is being made; wait until it is there.")
     if name not in exports.FILES:
         raise ValueError("there is no such file to take along.")

@@ -12,6 +12,7 @@ import numpy as np
 
 from tamis import registry
 from tamis._typing import FloatArray, IntArray, Matrix
+from tamis.auto import Auto, scores_again
 from tamis.base import Selector
 from tamis.grouped import GroupedSelector
 from tamis.preprocessing import Preparation, drawn_samples, scaled
@@ -263,6 +264,29 @@ def choose(numbers: Numbers, decisions: Decisions) -> Chosen:
         found,
         tuple(said),
     )
+
+
+def quick_answer(before: Chosen, decisions: Decisions) -> Chosen | None:
+    """What other columns to keep and to drop will change, in a fraction of a fit; None if unknown.
+
+    The groups stay as they were found: the fit that follows may differ in a few columns.
+    """
+    model, numbers = before.model, before.numbers
+    same = replace(decisions, keep=(), drop=(), number=None) == replace(
+        before.decisions, keep=(), drop=(), number=None
+    )
+    listed = (decisions.keep, decisions.drop) != (before.decisions.keep, before.decisions.drop)
+    plain = numbers.sizes.max() == 1
+    if not (same and listed and plain and isinstance(model, Auto)):
+        return None
+    keep = np.isin(np.array(numbers.sources, dtype=object), list(decisions.keep))
+    drop = np.isin(np.array(numbers.sources, dtype=object), list(decisions.unseen))
+    scores = scores_again(model, before.X, keep, drop)
+    ranking = np.empty(len(scores), dtype=np.intp)
+    ranking[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    number = before.number if decisions.number is None else decisions.number
+    number = max(1, min(number, int(np.count_nonzero(~drop))))
+    return replace(before, decisions=decisions, scores=scores, ranking=ranking, number=number)
 
 
 def _support(model: Selector) -> IntArray:

@@ -15,7 +15,7 @@ from tamis.charts.prepared import KINDS
 from tamis.inspection import NumberEvidence, Selection, subsample_selections
 from tamis.studio import _columns as columns
 from tamis.studio import _pictures as pictures
-from tamis.studio._choice import Chosen, Decisions, Numbers, choose, numbers_of
+from tamis.studio._choice import Chosen, Decisions, Numbers, choose, numbers_of, quick_answer
 from tamis.studio._table import OpenTable
 from tamis.studio._work import Worker
 
@@ -43,6 +43,8 @@ class Result:
     selection : Selection
     seconds : float
         Of the fit.
+    quick : bool
+        Whether the fit itself is still under way; see :func:`quick_answer`.
     reasons : list of dict
         One row per number that the method was given; empty where it gives none.
     sentences : list of str
@@ -55,6 +57,7 @@ class Result:
     chosen: Chosen
     selection: Selection
     seconds: float
+    quick: bool = False
     reasons: list[dict[str, Any]] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
     stability: Any = None
@@ -207,7 +210,7 @@ class Session:
     def _settled(self) -> Result:
         """The result of the decisions as they are; found first if need be."""
         result = self.result
-        if result is None or result.chosen.decisions != self.decisions:
+        if result is None or result.quick or result.chosen.decisions != self.decisions:
             self._solve()
             result = self.result
         assert result is not None
@@ -217,6 +220,7 @@ class Session:
         table, decisions = self.table, self.decisions
         assert table is not None
         numbers = self._numbers_for(table, decisions)
+        self._answer_quickly(numbers, decisions)
         method = decisions.method
         self._say(f"ranking {len(numbers.sources):,} columns by {method}", 0.1)
         start = time.perf_counter()
@@ -252,6 +256,21 @@ class Session:
             result.stability = self._refits(result)
             self._publish("stability")
         self._done()
+
+    def _answer_quickly(self, numbers: Numbers, decisions: Decisions) -> None:
+        before = self.result
+        if before is None or before.quick or before.chosen.numbers is not numbers:
+            return
+        chosen = quick_answer(before.chosen, decisions)
+        if chosen is None:
+            return
+        result = Result(chosen, before.selection, before.seconds, quick=True)
+        result.figures, result.stability = dict(before.figures), before.stability
+        result.sentences, result.planes = before.sentences, before.planes
+        result.nearest = columns.nearest_by_number(chosen)
+        with self.lock:
+            self.result = result
+        self._publish("ranking", "nearest")
 
     def _numbers_for(self, table: OpenTable, decisions: Decisions) -> Numbers:
         plain = table.X is not None and not decisions.kinds
@@ -405,7 +424,7 @@ class Session:
             "method": chosen.decisions.method,
             "number": chosen.number,
             "found": chosen.found,
-            "settled": chosen.decisions == self.decisions,
+            "settled": not result.quick and chosen.decisions == self.decisions,
             "n_ranked": len(chosen.numbers.sources) - self._n_unseen(chosen),
             "seconds": round(result.seconds, 3),
             "sentences": result.sentences,

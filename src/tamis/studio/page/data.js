@@ -79,6 +79,9 @@ export class Columns {
     this.states = new Uint8Array(this.n).fill(UNUSED);
     this.scores = new Float32Array(this.n).fill(NaN);
     this.byRank = new Uint32Array(0);
+    this.rankOf = new Uint32Array(this.n);
+    this.lowest = 0;
+    this.reach = 1;
     this.nearest = null;
     this.number = 0;
     this.stands = new Uint32Array(this.n);

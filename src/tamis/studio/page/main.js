@@ -45,7 +45,7 @@ function showWork() {
   $("alert-text").textContent = state.error;
   $("undo").disabled = !state.undo;
   $("redo").disabled = !state.redo;
-  document.body.dataset.settled = Boolean(!busy && state.result?.settled);
+
 }
 
 // --- the state -----------------------------------------------------------------------------------
@@ -75,7 +75,10 @@ async function update() {
   updating = (async () => {
     do {
       again = false;
+      const { version, busy, result } = state;
       await fetchParts();
+      document.body.dataset.settled = Boolean(!busy && result?.settled);
+      document.body.dataset.version = version;
     } while (again);
   })().catch(complain).finally(() => { updating = null; });
   return updating;
@@ -86,11 +89,6 @@ async function fetchParts() {
   if (parts.table !== seen.table) {
     seen = { table: parts.table };
     const found = new Columns(await arrays("table"));
-    if (columns && columns.n === found.n && columns.names.every((name, j) => name === found.names[j])) {
-      found.keep(number || 1);
-    } else {
-      number = 0;
-    }
     columns = found;
     showTable();
   }
