@@ -46,7 +46,9 @@ def test_without_the_token_there_is_nothing(studio, path):
     assert b"token" in body
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "0.0.0.0:{port}"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "0.0.0.0:{port}"]
+)
 def test_a_foreign_host_is_refused(studio, host):
     status, _, _ = request(studio, f"/{studio.token}/state", host=host.format(port=studio.port))
     assert status == 421
@@ -128,7 +130,9 @@ def test_uploads_are_limited(studio, monkeypatch):
     assert studio.session.table.name == "data.csv"
     assert studio.session.table.names == ["a", "b", "c"]
     much = b"[" + b"1," * _server.MOST_SENT + b"1]"
-    assert request(studio, f"/{studio.token}/act", method="POST", headers=headers, body=much)[0] == 413
+    assert (
+        request(studio, f"/{studio.token}/act", method="POST", headers=headers, body=much)[0] == 413
+    )
 
 
 def test_two_studios_do_not_meet(serve):
@@ -140,7 +144,9 @@ def test_two_studios_do_not_meet(serve):
         studio.session.worker.wait(30)
     headers = origin(first)
     body = b'{"do": "method", "method": "max_variance"}'
-    assert request(first, f"/{first.token}/act", method="POST", headers=headers, body=body)[0] == 200
+    assert (
+        request(first, f"/{first.token}/act", method="POST", headers=headers, body=body)[0] == 200
+    )
     assert second.session.decisions.method == "auto"
 
 

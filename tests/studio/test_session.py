@@ -167,7 +167,10 @@ def test_comparing_methods(open_session):
 
 def test_nearest_kept_columns_for_every_number():
     X = table(50, 40, seed=1)
-    chosen = choose(numbers_of(read_memory(X), Decisions(method="max_variance")), Decisions(method="max_variance"))
+    chosen = choose(
+        numbers_of(read_memory(X), Decisions(method="max_variance")),
+        Decisions(method="max_variance"),
+    )
     told = columns.nearest_by_number(chosen)
     correlations = np.corrcoef(X.T)
     for number in (1, 2, 7, 40):
@@ -203,7 +206,7 @@ def test_from_a_notebook():
     running = studio.open(table(), browser=False)
     try:
         assert running.url.startswith("http://127.0.0.1:")
-        assert running._studio.session.worker.wait(60)
+        running.wait()
         assert set(running.kept) <= {f"x{j}" for j in range(9)}
     finally:
         running.close()
@@ -220,7 +223,7 @@ def test_ctrl_c_while_computing(tmp_path):
     line = process.stdout.readline()
     assert "http://127.0.0.1:" in line
     process.send_signal(2)
-    out, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=30)
     assert process.returncode in (0, 130)
     assert "Traceback" not in err
 

@@ -92,6 +92,11 @@ def text(window: Browser, selector: str) -> str:
     return window.run(f"return document.querySelector({json.dumps(selector)}).textContent")
 
 
+def frames(window: Browser):
+    """Wait until what was done is drawn."""
+    window.run("return new Promise(done => setTimeout(() => requestAnimationFrame(done), 20))")
+
+
 def rows(window: Browser) -> list[dict]:
     return window.run(
         """return [...document.querySelectorAll('#list .row:not([hidden])')]
@@ -104,6 +109,7 @@ def rows(window: Browser) -> list[dict]:
 
 def press(window: Browser, *keys: str):
     ActionChains(window.driver).send_keys(*keys).perform()
+    frames(window)
 
 
 def click(window: Browser, selector: str):
@@ -221,7 +227,8 @@ def test_from_a_messy_file_to_code(window: Browser, messy: Studio, messy_csv, tm
         """const done = arguments[0];
            return (async () => {
              const told = {};
-             for (const name of ['selected.csv', 'selected.parquet', 'selection.json', 'report.html'])
+             const files = ['selected.csv', 'selected.parquet', 'selection.json', 'report.html'];
+             for (const name of files)
                told[name] = (await (await fetch(`export/${name}`)).text()).length;
              return told;
            })()"""
@@ -237,9 +244,15 @@ def test_pictures_and_their_files(window: Browser, serve):
     )
     open_page(window, studio)
     click(window, "#tab-pictures")
-    until(lambda: window.run("return document.querySelectorAll('#planes svg.chart').length") == 2, "planes")
+    until(
+        lambda: window.run("return document.querySelectorAll('#planes svg.chart').length") == 2,
+        "planes",
+    )
     until(lambda: window.run("return document.querySelectorAll('#pixels svg').length"), "pixels")
-    assert window.run("return document.querySelectorAll('#map .chart, #correlations .cells').length") == 3
+    assert (
+        window.run("return document.querySelectorAll('#map .chart, #correlations .cells').length")
+        == 3
+    )
     window.run(
         """const colour = document.getElementById('colour');
            colour.value = 'labels';

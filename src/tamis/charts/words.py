@@ -25,8 +25,8 @@ AGREEMENT_CURVE = (
 )
 MAP_CAPTION = (
     "The kept columns by rank, and beside each those not kept that are more like it than like any "
-    "other kept one: the farther to the left, the more. Left of the dashed line it stands for them. "
-    "Point at a dot for its name."
+    "other kept one: the farther to the left, the more. Left of the dashed line it stands for them."
+    " Point at a dot for its name."
 )
 
 

@@ -102,4 +102,6 @@ def studio(
     try:
         serve(file, port=port, ready=ready, **options)
     except OSError as error:
-        raise CommandError(f"cannot listen on port {port}: {reason(error)}; name another.") from None
+        raise CommandError(
+            f"cannot listen on port {port}: {reason(error)}; name another."
+        ) from None

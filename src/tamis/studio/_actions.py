@@ -10,7 +10,7 @@ from typing import Any
 from tamis import io, registry
 from tamis.studio import _exports as exports
 from tamis.studio._choice import Decisions
-from tamis.studio._session import NotThere, Session
+from tamis.studio._session import NotThereError, Session
 from tamis.studio._table import read_dataset, read_file
 
 # Sets that come with scikit-learn, for a first look.
@@ -116,7 +116,9 @@ def _name(session: Session, wish: dict[str, Any]) -> str:
 
 def suffix_of(name: str) -> str:
     """The ending of a file's name, by which its format is known."""
-    return "".join(Path(name).suffixes[-2:]) if name.endswith((".gz", ".zst")) else Path(name).suffix
+    endings = Path(name).suffixes
+    packed = name.endswith((".gz", ".zst", ".bz2", ".xz"))
+    return "".join(endings[-2 if packed else -1 :])
 
 
 def checked_file_name(name: str) -> str | None:
@@ -145,9 +147,9 @@ def exported(session: Session, name: str, folder: Path) -> tuple[bytes, str]:
     with session.lock:
         table, result, decisions = session.table, session.result, session.decisions
     if table is None or result is None:
-        raise NotThere("nothing has been selected yet.")
+        raise NotThereError("nothing has been selected yet.")
     if result.quick or result.chosen.decisions != decisions:
-        raise NotThere("the selection is being made; wait until it is there.")
+        raise NotThereError("the selection is being made; wait until it is there.")
     if name not in exports.FILES:
         raise ValueError("there is no such file to take along.")
     make, kind = exports.FILES[name]

@@ -127,8 +127,8 @@ class Numbers:
 def numbers_of(table: OpenTable, decisions: Decisions) -> Numbers:
     """The numbers of a table: as they are where it has no others, else prepared."""
     names = table.names
-    if table.X is not None and not decisions.kinds:
-        return Numbers(table.X, names, names, np.ones(len(names), dtype=np.intp))
+    if table.matrix is not None and not decisions.kinds:
+        return Numbers(table.matrix, names, names, np.ones(len(names), dtype=np.intp))
     dropped = set(decisions.unseen)
     chosen = [name for name in names if name not in dropped]
     if not chosen:
@@ -220,9 +220,7 @@ def choose(numbers: Numbers, decisions: Decisions) -> Chosen:
     if method.compares_rows:
         rows = drawn_samples(X.shape[0], NEIGHBOR_ROWS, SEED)
         if not isinstance(rows, slice):
-            said.append(
-                f"Ranked on {NEIGHBOR_ROWS:,} of the {X.shape[0]:,} rows, drawn at random."
-            )
+            said.append(f"Ranked on {NEIGHBOR_ROWS:,} of the {X.shape[0]:,} rows, drawn at random.")
             X = X[rows]
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)

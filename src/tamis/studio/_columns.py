@@ -42,7 +42,7 @@ def packed(arrays: Mapping[str, Any], **rest: Any) -> bytes:
     return b"".join([len(header).to_bytes(8, "little"), header, *parts])
 
 
-def histograms(columns: Sequence[Any]) -> IntArray:
+def histograms(columns: Sequence[Any]) -> Any:
     """How the values of each column are spread: the heights of 16 bars from 0 to 255.
 
     Columns of text have none, columns of few levels have as many bars as levels.
@@ -78,7 +78,7 @@ def _counts(values: Any) -> FloatArray | None:
     return np.sort(counts)[::-1][:N_BINS].astype(float)
 
 
-def matrix_histograms(X: Matrix) -> IntArray:
+def matrix_histograms(X: Matrix) -> Any:
     """The same for the columns of a matrix of numbers, block by block."""
     heights = np.zeros((X.shape[1], N_BINS), dtype=np.uint8)
     for columns, block in _blocks(X):
@@ -104,7 +104,7 @@ def _blocks(X: Matrix) -> Iterator[tuple[slice, FloatArray]]:
     step = max(1, BLOCK_SIZE // max(1, X.shape[0]))
     for start in range(0, X.shape[1], step):
         columns = slice(start, min(start + step, X.shape[1]))
-        block = X[:, columns]
+        block: Any = X[:, columns]
         yield columns, np.asarray(block.toarray() if sp.issparse(block) else block, dtype=float)
 
 
@@ -129,7 +129,7 @@ def nearest_by_number(chosen: Chosen) -> dict[str, Any]:
         means[columns] = block.mean(axis=0)
         lengths[columns] = np.linalg.norm(block - means[columns], axis=0)
     lengths[lengths == 0] = np.inf  # a constant is like nothing
-    leaders = X[:, order]
+    leaders: Any = X[:, order]
     leaders = np.asarray(leaders.toarray() if sp.issparse(leaders) else leaders, dtype=np.float32)
     leaders = (leaders - means[order].astype(np.float32)) / lengths[order].astype(np.float32)
     best = np.zeros(n_sources, dtype=np.float32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from tamis import io, registry, report
 from tamis.charts import recipe
 from tamis.preprocessing import Selection
 from tamis.studio._choice import SEED, Chosen
-from tamis.studio._session import NotThere
+from tamis.studio._session import NotThereError
 from tamis.studio._table import DATASET, MEMORY, OpenTable
 
 
@@ -74,7 +75,7 @@ def python_code(table: OpenTable, chosen: Chosen) -> str:
         scale = (
             "X = scaled(X, 'standard', preparation.get_feature_names_out())\n"
             "sizes = np.array([len(made) for made in preparation.groups_.values()])\n"
-            "X = X / np.sqrt(np.repeat(sizes, sizes))  # what was made of one column counts as one\n"
+            "X = X / np.sqrt(np.repeat(sizes, sizes))  # together they count as one\n"
         )
     return (
         "import numpy as np\n\n"
@@ -189,11 +190,8 @@ def _selected(table: OpenTable, chosen: Chosen, path: Path) -> bytes:
 
 def _file(name: str) -> Callable[[OpenTable, Chosen, Path], bytes]:
     def make(table: OpenTable, chosen: Chosen, folder: Path) -> bytes:
-        path = folder / f"out-{name}"
-        try:
-            return _selected(table, chosen, path)
-        finally:
-            path.unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            return _selected(table, chosen, Path(own) / name)
 
     return make
 
@@ -209,7 +207,7 @@ def _python(table: OpenTable, chosen: Chosen, folder: Path) -> bytes:
 def _command(table: OpenTable, chosen: Chosen, folder: Path) -> bytes:
     command = command_line(table, chosen)
     if command is None:
-        raise NotThere(
+        raise NotThereError(
             "no command line repeats this: the table is in memory, or columns were said to hold "
             "something else; take the Python or the selection along."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ class RunningStudio:
 
     url: str
     _studio: Studio
+    _thread: threading.Thread
 
     @property
     def kept(self) -> list[str] | None:
@@ -31,9 +33,14 @@ class RunningStudio:
         result = self._studio.session.result
         return None if result is None else result.chosen.kept()
 
+    def wait(self) -> None:
+        """Wait until what is under way is there."""
+        self._studio.session.worker.wait()
+
     def close(self) -> None:
         """End it."""
         self._studio.stop()
+        self._thread.join(10)
 
     def __repr__(self) -> str:
         return f"<RunningStudio {self.url}>"
@@ -69,13 +76,23 @@ def open(
     -------
     RunningStudio
         Its `kept` are the columns that are kept at the moment; `close` ends it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from tamis import studio
+    >>> running = studio.open(load_iris(as_frame=True).data, browser=False)
+    >>> running.wait()
+    >>> running.kept[:1]
+    ['petal length (cm)']
+    >>> running.close()
     """
     table = read_memory(X, labels, feature_names=feature_names, image_shape=image_shape)
     studio = Studio(Session(lambda: table), port)
-    studio.start()
+    thread = studio.start()
     if browser:
         webbrowser.open(studio.url)
-    return RunningStudio(studio.url, studio)
+    return RunningStudio(studio.url, studio, thread)
 
 
 def serve(

@@ -233,7 +233,9 @@ def plane_figures(planes: Planes, number: int, labels: Any, source: str) -> dict
         share = "" if view.variance is None else words.percent(view.variance)
         caption = f"{len(view.points):,} rows, coloured by {groups.source}. The plane shows "
         figures[name] = Figure(
-            title, svg(chart, "square"), f"{caption}{share} of their variance. {chart.note}".strip(),
+            title,
+            svg(chart, "square"),
+            f"{caption}{share} of their variance. {chart.note}".strip(),
             key=key,
         )
     return figures

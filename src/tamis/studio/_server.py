@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from tamis.charts import drawing
 from tamis.studio import _actions as actions
-from tamis.studio._session import NotThere, Session
+from tamis.studio._session import NotThereError, Session
 
 HOST = "127.0.0.1"
 # What a page may send: a decision is small, a table may be large.
@@ -70,6 +70,7 @@ class Studio:
         self.port = int(self._socket.getsockname()[1])
         self.url = f"http://{HOST}:{self.port}/{self.token}/"
         self._pages = 0
+        self._paused = False
         self._folder = tempfile.TemporaryDirectory(prefix="tamis-studio-")
         self._news: set[asyncio.Event] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -163,6 +164,9 @@ class Studio:
         news, sent = asyncio.Event(), -1
         self._news.add(news)
         self._pages += 1
+        if self._paused:  # what was stopped as nobody looked
+            self._paused = False
+            self.session.again()
         try:
             while self._server is None or not self._server.should_exit:
                 news.clear()
@@ -179,6 +183,7 @@ class Studio:
 
     def _without_pages(self) -> None:
         if not self._pages and self.session.worker.busy:
+            self._paused = True
             self.session.cancel()
 
     def _tell(self) -> None:
@@ -199,9 +204,7 @@ class Studio:
         }.get(request.path_params["name"])
         if made is None:
             return _refusal("there is no such data.", 404)
-        return await _answer(
-            lambda: Response(made(), media_type="application/octet-stream")
-        )
+        return await _answer(lambda: Response(made(), media_type="application/octet-stream"))
 
     async def _column(self, request: Request) -> Response:
         place = request.path_params["place"]
@@ -298,14 +301,15 @@ class _Guard:
         origins = [value for key, value in headers if key == "origin"]
         if len(hosts) != 1 or hosts[0] not in self.hosts:
             return _refusal("this address belongs to no page of ours.", 421)
+        sites = [value for key, value in headers if key == "sec-fetch-site"]
+        if any(site not in ("same-origin", "none") for site in sites):
+            return _refusal("another page must not ask this.", 403)
         if any(origin != f"http://{hosts[0]}" for origin in origins):
             return _refusal("another page must not ask this.", 403)
         if scope["method"] not in ("GET", "HEAD") and not origins:
             return _refusal("only the page itself may ask this.", 403)
         path = scope["path"]
-        if not secrets.compare_digest(
-            path[: len(self.start)].encode(), self.start.encode()
-        ):
+        if not secrets.compare_digest(path[: len(self.start)].encode(), self.start.encode()):
             return _refusal("the address lacks its token; open the one that was printed.", 404)
         return None
 
@@ -365,7 +369,7 @@ async def _answer(make: Callable[[], Response]) -> Response:
     """An answer made in a thread; what cannot be done is a message."""
     try:
         return await run_in_threadpool(make)
-    except NotThere as error:  # a page may ask for what has just been replaced: no failure
+    except NotThereError as error:  # a page may ask for what has just been replaced: no failure
         return JSONResponse({"error": str(error)})
     except (ValueError, LookupError, TypeError) as error:
         return JSONResponse({"error": str(error) or type(error).__name__}, 400)
@@ -382,5 +386,3 @@ async def _body(request: Request, most: int) -> bytes | None:
             return None
         parts.append(part)
     return b"".join(parts)
-
-

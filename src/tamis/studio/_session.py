@@ -29,7 +29,7 @@ ROWS_SHOWN, MOST_SHOWN = 8, 40
 FREE, KEEP, DROP, ASIDE, UNUSED = range(5)
 
 
-class NotThere(ValueError):
+class NotThereError(ValueError):
     """What was asked for is not there yet, or no longer."""
 
 
@@ -90,6 +90,7 @@ class Session:
         self.error = ""
         self.version = 0
         self.parts: dict[str, int] = {}
+        self._read: Callable[[], OpenTable] | None = None
         self._doing: tuple[str, float] | None = None
         self._past: list[Decisions] = []
         self._future: list[Decisions] = []
@@ -105,6 +106,7 @@ class Session:
 
     def open(self, read: Callable[[], OpenTable]) -> None:
         """Read another table and begin anew."""
+        self._read = read
 
         def work() -> None:
             self._say("reading the table", 0.0)
@@ -150,6 +152,8 @@ class Session:
         """Begin once more what was cancelled or failed."""
         if self.table is not None:
             self._start(self._solve)
+        elif self._read is not None:
+            self.open(self._read)
 
     def cancel(self) -> None:
         """Stop what is under way."""
@@ -273,7 +277,7 @@ class Session:
         self._publish("ranking", "nearest")
 
     def _numbers_for(self, table: OpenTable, decisions: Decisions) -> Numbers:
-        plain = table.X is not None and not decisions.kinds
+        plain = table.matrix is not None and not decisions.kinds
         key = (id(table), decisions.kinds, () if plain else decisions.unseen)
         if self._numbers is None or self._numbers[0] != key:
             self._numbers = None  # let go of the old ones first
@@ -453,10 +457,10 @@ class Session:
         with self.lock:
             table, kinds = self.table, dict(self._kinds)
         if table is None:
-            raise NotThere("no table is open.")
+            raise NotThereError("no table is open.")
         names = table.names
-        if table.X is not None:
-            bars = columns.matrix_histograms(columns.some_rows(table.X))
+        if table.matrix is not None:
+            bars = columns.matrix_histograms(columns.some_rows(table.matrix))
             gaps = np.zeros(len(names), dtype=np.float32)
         else:
             rows = columns.drawn(table.n_rows)
@@ -474,7 +478,7 @@ class Session:
         with self.lock:
             table, result = self.table, self.result
         if table is None or result is None:
-            raise NotThere("nothing has been ranked yet.")
+            raise NotThereError("nothing has been ranked yet.")
         chosen = result.chosen
         n_columns = len(table.names)
         places = self.places(chosen.numbers)
@@ -498,7 +502,7 @@ class Session:
         with self.lock:
             table, result = self.table, self.result
         if table is None or result is None or result.nearest is None:
-            raise NotThere("nothing has been compared yet.")
+            raise NotThereError("nothing has been compared yet.")
         chosen = result.chosen
         places, n_columns = self.places(chosen.numbers), len(table.names)
         counts = np.zeros(n_columns, dtype=np.uint32)
@@ -560,15 +564,15 @@ class Session:
         with self.lock:
             table, result = self.table, self.result
         if table is None or result is None:
-            raise NotThere("nothing has been ranked yet.")
+            raise NotThereError("nothing has been ranked yet.")
         if name.startswith("plane "):
             if result.planes is None:
-                raise NotThere("the picture is not drawn yet.")
+                raise NotThereError("the picture is not drawn yet.")
             labels, source = self._colours(table, result, colour)
             figures = pictures.plane_figures(result.planes, result.chosen.number, labels, source)
             return figures[name].plain()
         if name not in result.figures:
-            raise NotThere("there is no such figure now.")
+            raise NotThereError("there is no such figure now.")
         return result.figures[name].plain()
 
     def _colours(self, table: OpenTable, result: Result, colour: str) -> tuple[Any, str]:
@@ -602,7 +606,7 @@ class Session:
         with self.lock:
             table = self.table
         if table is None:
-            raise NotThere("no table is open.")
+            raise NotThereError("no table is open.")
         names = [*table.aside, *table.names][:MOST_SHOWN]
         places = np.linspace(0, table.n_rows - 1, min(ROWS_SHOWN, table.n_rows))
         rows = np.unique(places.round().astype(np.intp))
@@ -617,10 +621,10 @@ class Session:
         """The kept pixels of a table of images."""
         with self.lock:
             table, result = self.table, self.result
-        if table is None or result is None or table.image_shape is None or table.X is None:
+        if table is None or result is None or table.image_shape is None or table.matrix is None:
             raise ValueError("the rows of the table are no images.")
         kept = result.chosen.order[: max(0, number)]
-        mean = np.asarray(table.X.mean(axis=0), dtype=float).reshape(table.image_shape)
+        mean = np.asarray(table.matrix.mean(axis=0), dtype=float).reshape(table.image_shape)
         return pictures.pixel_figure(table.image_shape, kept, mean).plain()
 
 

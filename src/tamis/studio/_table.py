@@ -51,7 +51,7 @@ class OpenTable:
     notes: tuple[str, ...] = ()
 
     @property
-    def X(self) -> Matrix | None:
+    def matrix(self) -> Matrix | None:
         """The numbers, where all columns are complete numbers."""
         return None if self.table is None else self.table.X
 

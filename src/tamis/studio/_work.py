@@ -31,7 +31,7 @@ class Job:
 class Worker:
     """A thread that runs the latest job that it was given; an older one is stopped for it.
 
-    A job is stopped between two steps of Python: as soon as the numerical routine under way returns.
+    A job is stopped between two steps of Python: once the numerical routine under way returns.
 
     Parameters
     ----------

@@ -551,7 +551,7 @@ async function showTake() {
   if ($("view-take").hidden || !state.result) return;
   const ready = !state.busy || state.result.settled;
   fill($("files"), ...FILES.map(([name, text]) => make("li", {},
-    make("button", { textContent: name, disabled: !ready, onclick: () => take(name) }),
+    make("button", { textContent: name, disabled: !ready, onclick: (event) => take(name, event.target) }),
     make("span", { class: "soft", textContent: ` ${text}` }))));
   if (!ready) return;
   for (const [name, holder] of [["command.txt", "command"], ["select.py", "python"]]) {
@@ -564,7 +564,8 @@ async function showTake() {
 // Whether an answer is a message instead of a file.
 const told = (answer) => !answer.ok || answer.headers.get("Content-Type").startsWith("application/json");
 
-async function take(name) {
+async function take(name, button) {
+  button.disabled = true;
   try {
     const answer = await fetch(`export/${name}`);
     if (told(answer) && name !== "selection.json") throw new Error((await answer.json()).error);
@@ -572,6 +573,8 @@ async function take(name) {
     download(await answer.blob(), name);
   } catch (error) {
     complain(error);
+  } finally {
+    button.disabled = false;
   }
 }
 
