@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any, Self
 
@@ -9,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.solvers.dense import matmul, scale_rows
+from tamis.solvers.dense import matmul, root_of_products, scale_rows
 from tamis.solvers.row_gram import RowGram
 from tamis.utils.blocks import row_blocks
 from tamis.utils.columns import weighted_moments
+from tamis.utils.condensed import Condensed
 from tamis.utils.sparse import is_sparse
 
 
@@ -63,7 +65,7 @@ class TableOperator:
             self.stored = np.asarray(X, dtype=np.float64) if shift is None else X - shift
 
     @classmethod
-    def centred(cls, X: Matrix, *, norm: float | None = None) -> Self:
+    def centred(cls, X: Matrix | Condensed, *, norm: float | None = None) -> Self:
         """The table less its column means.
 
         A dense table whose means are rounding already, as those of standardised columns are, is
@@ -71,10 +73,15 @@ class TableOperator:
 
         Parameters
         ----------
-        X : {ndarray, CSR} of shape (n_samples, n_features)
+        X : {ndarray, CSR, Condensed} of shape (n_samples, n_features)
+            Of a condensed table, of which the products are known only, another one with the same
+            products stands for it, of as many rows as columns.
         norm : float or None, default=None
             The Frobenius norm to scale the centred table to; None leaves its scale.
         """
+        if isinstance(X, Condensed):
+            factor = 1.0 if norm is None else norm / np.sqrt(X.scatter.sum())
+            return cls.of_root(root_of_products(X.gram * factor**2))
         mean, scatter = weighted_moments(X, np.ones(X.shape[0]))
         table = cls(X, shift=None if _has_zero_means(X, mean, scatter) else mean)
         if norm is not None:
@@ -84,6 +91,13 @@ class TableOperator:
             table.stored = table.stored * factor
             table._shift = None if table._shift is None else table._shift * factor
         table._squared_column_norms, table._is_centred = scatter, True
+        return table
+
+    @classmethod
+    def of_root(cls, root: FloatArray) -> Self:
+        """A table that stands for a centred one, since it has the same products."""
+        table = cls(root)
+        table._is_centred = True
         return table
 
     @classmethod
@@ -99,12 +113,44 @@ class TableOperator:
         table._shift = None if table._shift is None else table._shift / scale
         return table
 
+    def rows_scaled(self, row_scale: FloatArray) -> Self:
+        """The operator with other row scales, on the same table."""
+        scaled = copy.copy(self)
+        scaled._row_scale = row_scale
+        scaled._is_centred = False
+        vars(scaled).pop("_squared_column_norms", None)
+        return scaled
+
+    def with_repeats_implicit(self, most: float) -> TableOperator:
+        """The same table, as a sparse one if its columns mostly repeat one value.
+
+        Parameters
+        ----------
+        most : float
+            The table is returned as it is if it is sparse already, or if more than this share of
+            its cells have another value than the median of their column, which is the one that is
+            repeated if any fills half of it. O(nd).
+        """
+        if self.is_sparse or self._row_scale is not None:
+            return self
+        table: Any = self.stored
+        middle = (len(table) - 1) // 2
+        repeated = np.partition(table, middle, axis=0)[middle]
+        if np.count_nonzero(table != repeated) > most * table.size:
+            return self
+        return TableOperator(sp.csr_array(table - repeated), shift=-repeated)
+
     def _shift_full_columns(self, table: SparseMatrix, shift: FloatArray) -> None:
         full = np.bincount(table.indices, minlength=table.shape[1]) == table.shape[0]
         if full.any():
             data = table.data - np.where(full, shift, 0)[table.indices]
             self.stored = sp.csr_array((data, table.indices, table.indptr), shape=table.shape)
         self._shift = np.where(full, 0, shift)
+
+    @property
+    def background(self) -> FloatArray:
+        """What the operator has where `stored`, if sparse, has no entry, its rows not scaled."""
+        return np.zeros(self.shape[1]) if self._shift is None else -self._shift
 
     def times(self, V: FloatArray) -> FloatArray:
         """The operator times V, a vector or columns."""
