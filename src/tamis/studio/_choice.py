@@ -242,11 +242,10 @@ def choose(numbers: Numbers, decisions: Decisions) -> Chosen:
         fitted = _fitted(model, numbers, X, number, keep, drop)
     said += dict.fromkeys(str(one.message) for one in warned)
     if isinstance(fitted, GroupedSelector):
-        groups = list(numbers.starts)
-        ranking = fitted.group_ranking_
-        scores = fitted.group_scores_
+        ranking, scores = fitted.group_ranking_, fitted.group_scores_
         model = fitted.selector_
-        found_number = len(np.unique(np.searchsorted(groups, _support(model), side="right")))
+        support = fitted.get_support()
+        found_number = int(np.count_nonzero(np.logical_or.reduceat(support, numbers.starts)))
     else:
         model, ranking, scores = fitted, fitted.ranking_, fitted.scores_
         found_number = int(fitted.get_support().sum())
@@ -274,7 +273,7 @@ def quick_answer(before: Chosen, decisions: Decisions) -> Chosen | None:
         before.decisions, keep=(), drop=(), number=None
     )
     listed = (decisions.keep, decisions.drop) != (before.decisions.keep, before.decisions.drop)
-    plain = numbers.sizes.max() == 1
+    plain = numbers.preparation is None
     if not (same and listed and plain and isinstance(model, Auto)):
         return None
     keep = np.isin(np.array(numbers.sources, dtype=object), list(decisions.keep))
@@ -287,10 +286,6 @@ def quick_answer(before: Chosen, decisions: Decisions) -> Chosen | None:
     return replace(before, decisions=decisions, scores=scores, ranking=ranking, number=number)
 
 
-def _support(model: Selector) -> IntArray:
-    return model.get_support(indices=True)
-
-
 def _fitted(
     model: Selector,
     numbers: Numbers,
@@ -300,7 +295,7 @@ def _fitted(
     drop: Sequence[int],
 ) -> Selector:
     """The method fitted, by groups where a column of the table became several."""
-    if numbers.sizes.max() == 1:
+    if numbers.preparation is None:
         model.set_params(keep=list(keep) or None, drop=list(drop) or None)
         if number is not None:
             model.set_params(n_features_to_select=number)

@@ -60,9 +60,9 @@ def python_code(table: OpenTable, chosen: Chosen) -> str:
         code = _reading(table, plain=True)
         scaler = _scaler(chosen, method)
         made = recipe.python_code(chosen.model, scaler, code)
-        if not table.is_file:
-            return made
-        return f"{made}\nnames = table.feature_names[selector.get_support()]\n"
+        if table.is_file:
+            made += "\nnames = table.feature_names[selector.get_support()]"
+        return _imports_first(made)
     decisions = chosen.decisions
     listed = list(numbers.preparation.feature_names_in_)
     kinds = f", kinds={dict(decisions.kinds)!r}" if decisions.kinds else ""
@@ -77,10 +77,11 @@ def python_code(table: OpenTable, chosen: Chosen) -> str:
             "sizes = np.array([len(made) for made in preparation.groups_.values()])\n"
             "X = X / np.sqrt(np.repeat(sizes, sizes))  # together they count as one\n"
         )
-    return (
+    return _imports_first(
         "import numpy as np\n\n"
         f"from tamis import {method.selector.__name__}, GroupedSelector\n"
-        f"from tamis.preprocessing import Preparation, scaled\n\n"
+        "from tamis.preprocessing import Preparation\n"
+        "from tamis.preprocessing import scaled\n\n"
         f"{_reading(table, plain=False)}\n"
         f"chosen = {[str(name) for name in listed]!r}\n"
         f"preparation = Preparation(missing='impute'{kinds})\n"
@@ -102,6 +103,27 @@ def python_code(table: OpenTable, chosen: Chosen) -> str:
         "support = selector.get_support()\n"
         "names = [name for name, places in groups.items() if support[places].any()]\n"
     )
+
+
+def _imports_first(code: str) -> str:
+    """The same code with its imports before all else: the standard library, others, tamis."""
+    lines = code.splitlines()
+    imports = dict.fromkeys(line for line in lines if line.startswith(("import ", "from ")))
+    rest = "\n".join(line for line in lines if line not in imports)
+    used = [line for line in imports if line.startswith("import") or _uses(rest, line)]
+    parts = (
+        [line for line in used if line.startswith("from types")],
+        [line for line in used if line.startswith(("import numpy", "from sklearn"))],
+        sorted(line for line in used if line.startswith("from tamis")),
+    )
+    while "\n\n\n" in rest:
+        rest = rest.replace("\n\n\n", "\n\n")
+    head = "\n\n".join("\n".join(part) for part in parts if part)
+    return f"{head}\n\n{rest.strip()}\n"
+
+
+def _uses(code: str, line: str) -> bool:
+    return any(name.strip() in code for name in line.partition(" import ")[2].split(","))
 
 
 def _without_listing(call: str, chosen: Chosen) -> str:
