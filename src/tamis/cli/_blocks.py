@@ -103,6 +103,7 @@ def select_in_blocks(
     """Read the table in blocks, rank its columns, and print what is kept."""
     import numpy as np
 
+    _refuse_method(chosen)
     scaling = chosen.scaling if asked.scale == "auto" else asked.scale
     table = _opened(file, asked, scaling)
     n_rows, n_columns = table.shape
@@ -182,6 +183,18 @@ def select_in_blocks(
         print_text(f"… and {len(rows) - asked.top:,} more (--top shows more, --ranking writes all)")
     if asked.ranking is not None:
         print_text(f"Wrote {asked.ranking}")
+
+
+def _refuse_method(chosen: Method) -> None:
+    from tamis.base import IN_BLOCKS
+    from tamis.registry import METHODS
+
+    if chosen.selector.__name__ not in IN_BLOCKS:
+        able = [name for name, one in METHODS.items() if one.selector.__name__ in IN_BLOCKS]
+        raise CommandError(
+            f"{chosen.name} needs all rows of the table at once, and this one is read in blocks; "
+            f"name one of {', '.join(able)} with --method, or one file without --memory."
+        )
 
 
 def _opened(file: str, asked: InBlocks, scaling: Any) -> LazyTable:
