@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -118,6 +118,8 @@ class Selector(SelectorMixin, BaseEstimator):
     _needs: ClassVar[Needs | None] = None
     # What becomes of the others where columns are to be kept.
     _keeps: ClassVar[Keeps] = "first"
+    # What `n_features_to_select` counts.
+    _unit: ClassVar[str] = "features"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -382,23 +384,30 @@ class Selector(SelectorMixin, BaseEstimator):
         self._check_listed(wanted)
         return wanted
 
+    def _asked(self) -> Any:
+        """What `n_features_to_select` says."""
+        return self.n_features_to_select
+
+    def _n_of(self, columns: BoolArray) -> int:
+        """How many of what `n_features_to_select` counts have a column among these."""
+        return int(np.count_nonzero(columns))
+
     def _n_wanted(self) -> int:
         """The number that `n_features_to_select` asks for."""
-        wanted, n_features = self.n_features_to_select, self.n_features_in_
+        wanted, n_units = self._asked(), self._n_of(np.ones(self.n_features_in_, dtype=bool))
         if wanted is None:  # half, as far as the lists allow
-            n_kept = int(np.count_nonzero(self._listed("keep")))
-            n_left = int(np.count_nonzero(~self._listed("drop")))
-            return min(n_left, max(1, n_kept, n_features // 2))
-        if isinstance(wanted, Integral):
-            if not 1 <= wanted <= n_features:
+            n_kept, n_left = self._n_of(self._listed("keep")), self._n_of(~self._listed("drop"))
+            return min(n_left, max(1, n_kept, n_units // 2))
+        if isinstance(wanted, int | np.integer):
+            if not 1 <= wanted <= n_units:
                 raise ValueError(
-                    f"n_features_to_select={wanted}, but X has {n_features} features; "
-                    f"use a number from 1 to {n_features}."
+                    f"n_features_to_select={wanted}, but X has {n_units} {self._unit}; "
+                    f"use a number from 1 to {n_units}."
                 )
             return int(wanted)
-        if not (isinstance(wanted, Real) and 0 < wanted <= 1):
+        if not (isinstance(wanted, float | np.floating) and 0 < wanted <= 1):
             raise ValueError(f"n_features_to_select={wanted!r} as a fraction must be in (0, 1].")
-        return share_of(wanted, n_features)
+        return share_of(float(wanted), n_units)
 
     def _check_listed(self, wanted: int) -> None:
         """Refuse to keep and drop a column, and numbers that `keep` and `drop` do not allow."""
@@ -407,25 +416,30 @@ class Selector(SelectorMixin, BaseEstimator):
             names = getattr(self, "feature_names_in_", None)
             both = describe_columns(np.flatnonzero(kept & dropped), names)
             raise ValueError(f"keep and drop both list {both}; take it out of one of them.")
-        n_kept, n_left = np.count_nonzero(kept), np.count_nonzero(~dropped)
+        n_kept, n_left = self._n_of(kept), self._n_of(~dropped)
         if n_left == 0:
             raise ValueError(f"drop lists all {len(dropped)} columns; leave at least one.")
         if not n_kept <= wanted <= n_left:
             raise ValueError(
-                f"n_features_to_select={self.n_features_to_select} asks for {wanted} features, but "
+                f"n_features_to_select={self._asked()} asks for {wanted} {self._unit}, but "
                 f"keep lists {n_kept}, and drop leaves {n_left} to choose from; use a number from "
                 f"{max(1, n_kept)} to {n_left}."
             )
 
-    def _get_support_mask(self) -> BoolArray:
+    def _check_number_is_fitted(self) -> int:
+        """The number of features; refused where another one was part of the fitted objective."""
         check_is_fitted(self, "ranking_")
         wanted = self._n_selected()
         if self._count_is_fitted and wanted != self._n_fitted:
             raise ValueError(
-                f"{type(self).__name__} was fitted for {self._n_fitted} features, but "
+                f"{type(self).__name__} was fitted for {self._n_fitted} {self._unit}, but "
                 f"n_features_to_select now asks for {wanted}: the number is part of its objective; "
                 "call fit again."
             )
+        return wanted
+
+    def _get_support_mask(self) -> BoolArray:
+        wanted = self._check_number_is_fitted()
         return self.ranking_ <= wanted
 
 

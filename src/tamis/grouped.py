@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from tamis._typing import BoolArray, FloatArray, IntArray
 from tamis.base import Selector
 from tamis.utils.column_groups import group_mask, groups_of
 from tamis.utils.counts import share_of
-from tamis.utils.messages import describe_columns
 from tamis.utils.validation import check_table
 
 __all__ = ["GroupedSelector"]
@@ -98,6 +97,7 @@ class GroupedSelector(Selector):
     group_ranking_: IntArray
     selector_: Selector
 
+    _unit: ClassVar[str] = "groups of columns"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "selector": [Selector],
@@ -167,7 +167,7 @@ class GroupedSelector(Selector):
             keep=np.flatnonzero(kept).tolist() or None,
             drop=np.flatnonzero(dropped).tolist() or None,
         )
-        if not isinstance(self._number(), str):
+        if not isinstance(self._asked(), str):
             n_left = int(np.count_nonzero(~dropped))
             share = self._n_wanted() / len(np.unique(self._group[~dropped]))
             n_columns = max(share_of(min(share, 1.0), n_left), int(np.count_nonzero(kept)))
@@ -211,61 +211,24 @@ class GroupedSelector(Selector):
         mask: BoolArray = np.isin(self._group, self._group[self._listed("keep")])
         return mask
 
-    def _number(self) -> Any:
-        """The number of groups as it was given, here or to the selector."""
+    def _asked(self) -> Any:
         own = self.n_features_to_select
         return self.selector.n_features_to_select if own is None else own
 
-    def _n_wanted(self) -> int:
-        wanted: Any = self._number()
-        n_groups = len(self.groups_)
-        if isinstance(wanted, str):
-            fitted = hasattr(self, "selector_")
-            return len(np.unique(self._group[self.selector_.get_support()])) if fitted else 1
-        if wanted is None:
-            n_kept = len(np.unique(self._group[self._listed("keep")]))
-            n_left = len(np.unique(self._group[~self._listed("drop")]))
-            return min(n_left, max(1, n_kept, n_groups // 2))
-        if isinstance(wanted, int | np.integer):
-            if not 1 <= wanted <= n_groups:
-                raise ValueError(
-                    f"n_features_to_select={wanted}, but there are {n_groups} groups of columns, "
-                    f"which are counted here; use a number from 1 to {n_groups}."
-                )
-            return int(wanted)
-        if not (isinstance(wanted, float | np.floating) and 0 < wanted <= 1):
-            raise ValueError(f"n_features_to_select={wanted!r} as a fraction must be in (0, 1].")
-        return share_of(float(wanted), n_groups)
+    def _n_of(self, columns: BoolArray) -> int:
+        return len(np.unique(self._group[columns]))
 
-    def _check_listed(self, wanted: int) -> None:
-        kept, dropped = self._listed("keep"), self._listed("drop")
-        if (kept & dropped).any():
-            names = getattr(self, "feature_names_in_", None)
-            both = describe_columns(np.flatnonzero(kept & dropped), names)
-            raise ValueError(f"keep and drop both list {both}; take it out of one of them.")
-        n_kept = len(np.unique(self._group[kept]))
-        n_left = len(np.unique(self._group[~dropped]))
-        if n_left == 0:
-            raise ValueError(f"drop lists all {len(dropped)} columns; leave at least one.")
-        if isinstance(self._number(), str):
-            return
-        if not n_kept <= wanted <= n_left:
-            raise ValueError(
-                f"n_features_to_select={self._number()} asks for {wanted} groups, but keep lists "
-                f"{n_kept}, and drop leaves {n_left} to choose from; use a number from "
-                f"{max(1, n_kept)} to {n_left}."
-            )
+    def _n_wanted(self) -> int:
+        if not isinstance(self._asked(), str):
+            return super()._n_wanted()
+        # The selector finds the number: before it is fitted any that the lists allow will do.
+        fitted = hasattr(self, "selector_")
+        found = self.selector_.get_support() if fitted else ~self._listed("drop")
+        return max(self._n_of(found), self._n_of(self._listed("keep")))
 
     def _get_support_mask(self) -> BoolArray:
-        check_is_fitted(self, "ranking_")
-        wanted = self._n_selected()
-        if self._count_is_fitted and wanted != self._n_fitted:
-            raise ValueError(
-                f"{type(self.selector).__name__} was fitted for {self._n_fitted} groups, but "
-                f"n_features_to_select now asks for {wanted}: the number is part of its objective; "
-                "call fit again."
-            )
-        if isinstance(self._number(), str):
+        wanted = self._check_number_is_fitted()
+        if isinstance(self._asked(), str):
             found = self.selector_.get_support()
             chosen = np.isin(self._group, self._group[found])
         else:

@@ -25,7 +25,7 @@ from tamis.cli._decisions import found_in_json, print_reasons
 from tamis.cli._failures import ARGUMENTS, CommandError
 from tamis.cli._grouping import SourceRanking, rank_sources
 from tamis.cli._layers import layer_key, what_it_holds
-from tamis.cli._mixed import Cut, Missing, listed, refuse_both, write_prepared
+from tamis.cli._mixed import Cut, Missing, listed, prepared_columns, refuse_both
 from tamis.cli._options import (
     AsJson,
     CheckpointFile,
@@ -584,7 +584,8 @@ def _write(
             if mixed is not None:
                 chosen = _selection(source, model, ranked, method)
                 if how.prepared:
-                    write_prepared(mixed.raw, chosen, path, how.format)
+                    cut = prepared_columns(mixed.raw, chosen, chosen.passthrough)
+                    io.write_columns(cut, cut.names, path, format=how.format)
                 else:
                     names = [*chosen.passthrough, *chosen.kept]
                     io.write_columns(mixed.raw, names, path, format=how.format)

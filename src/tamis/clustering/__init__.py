@@ -22,13 +22,16 @@ from tamis.clustering._maximum_margin import (
     n_functions,
 )
 from tamis.clustering._normalized_cut import normalized_cut
+from tamis.clustering._sparse_kmeans import WeightedClusters, bounded_weights, sparse_kmeans
 
 __all__ = [
     "Clusters",
     "ManifoldGraph",
     "MaximumMarginClustering",
+    "WeightedClusters",
     "balance_limit",
     "between_root",
+    "bounded_weights",
     "cluster_means",
     "communities",
     "decided_labels",
@@ -41,4 +44,5 @@ __all__ = [
     "modularity",
     "n_functions",
     "normalized_cut",
+    "sparse_kmeans",
 ]

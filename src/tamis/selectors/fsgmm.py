@@ -24,6 +24,10 @@ from tamis.solvers.mixture import Mixture, expectations, mixture_of_labels
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import varying_columns, weighted_moments
 
+# Where no more than this share of the cells differs from the value that their columns repeat, those
+# that do are gone through one by one: several times as slow per cell.
+MOST_CELLS = 0.15
+
 
 class FSGMM(Selector):
     r"""Feature saliencies of a Gaussian mixture, by minimum message length.
@@ -252,6 +256,7 @@ class FSGMM(Selector):
     def _best_of_starts(self, table: TableOperator) -> MixtureResult:
         length = MessageLength(table.shape[0], self.reg_covar)
         random_state = check_random_state(self.random_state)
+        cells = table.with_repeats_implicit(MOST_CELLS)
         best: MixtureResult | None = None
         for start in range(self.n_init):
             # The first start is a good one, the others are diverse.
@@ -262,7 +267,7 @@ class FSGMM(Selector):
                 random_state=random_state,
             )
             fit = shortest_message(
-                table,
+                cells,
                 mixture_of_labels(table, clusters.labels, self.reg_covar),
                 length,
                 max_iter=self.max_iter,

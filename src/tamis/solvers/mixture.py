@@ -7,14 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tamis._typing import FloatArray, IntArray
+from tamis.solvers.mixture_blocks import N_SUMS, NEGLIGIBLE, Gaussians, sample_blocks
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.blocks import row_blocks
-
-# The E-step passes over several arrays of a block again and again: blocks are smaller by this, to
-# stay in the cache.
-ARRAYS = 4
-# Densities farther apart than by this factor of e are so far apart: underflow is slow.
-LARGEST_GAP = 700.0
 
 
 @dataclass(frozen=True)
@@ -97,79 +92,70 @@ class Expectations:
 def expectations(table: TableOperator, mixture: Mixture) -> Expectations:
     """The E-step, in logarithms.
 
-    O(ndc) time, where d counts the features whose saliency is not 0; O((n + d)c) memory, and a
-    block of rows at a time.
+    O(ndc) time, where d counts the features whose saliency is not 0, or O((nnz + d)c) for a sparse
+    table; O((n + d)c) memory, and a block of rows at a time.
     """
     n_samples, n_features = table.shape
     k = mixture.n_components
+    saliency = mixture.saliency
     # Features of saliency 0 say nothing of the components: they enter once, not once for each.
-    used, unused = np.flatnonzero(mixture.saliency > 0), np.flatnonzero(mixture.saliency == 0)
-    means = mixture.means[:, used, None]  # components × features × rows, such that rows are many
-    variances = mixture.variances[:, used, None]
-    common_means = mixture.common_means[:, None]
-    common_variances = mixture.common_variances[:, None]
-    with np.errstate(divide="ignore"):  # a weight may be 0, a saliency 1
+    unused, only = np.flatnonzero(saliency == 0), np.flatnonzero(saliency == 1)
+    mixed = np.flatnonzero((saliency > 0) & (saliency < 1))
+    with np.errstate(divide="ignore"):  # a weight may be 0
         log_weights = np.log(mixture.weights)[:, None]
-        log_common = np.log1p(-mixture.saliency)[:, None] - _log_width(common_variances)
-    log_relevant = np.log(mixture.saliency[used, None]) - _log_width(variances)
+    components = [
+        _gaussians(means, variances, saliency)
+        for means, variances in zip(mixture.means, mixture.variances, strict=True)
+    ]
+    common = _gaussians(mixture.common_means, mixture.common_variances, 1 - saliency)
+    components_mixed = [gaussians.of(mixed) for gaussians in components]
+    common_mixed = common.of(mixed)
 
     responsibilities = np.empty((n_samples, k))
     log_likelihood = 0.0
     log_densities = np.zeros(n_features)
-    relevant, whole = np.zeros((2, 3, k, n_features))  # sums of 1, deviations and squares
-    common = np.zeros((3, n_features))
-    blocks = list(row_blocks(n_samples, ARRAYS * max(n_features, k * len(used))))
-    # Written into again and again: new arrays of this size cost more than what is done with them.
-    workspace = np.empty((5, k, len(used), blocks[0].stop))
-    for rows in blocks:
-        x = np.ascontiguousarray(table.rows(rows).T)
-        # The last block is shorter: its arrays are laid out anew, to be contiguous too.
-        work = workspace.reshape(5, -1)[:, : k * len(used) * x.shape[1]]
-        deviations, squares, gap, larger, ratio = work.reshape(5, k, len(used), x.shape[1])
-        common_deviations = x - common_means
-        common_squares = common_deviations**2
-        log_b = log_common - common_squares * (0.5 / common_variances)
-        used_b = log_b[used]
-        np.subtract(x[used], means, out=deviations)
-        np.multiply(deviations, deviations, out=squares)
-        log_a = np.multiply(squares, -0.5 / variances, out=larger)
-        log_a += log_relevant
-
-        np.subtract(log_a, used_b, out=gap)  # infinite where the saliency is 1
-        np.maximum(log_a, used_b, out=larger)
-        np.minimum(np.abs(gap, out=ratio), LARGEST_GAP, out=ratio)
-        np.exp(np.negative(ratio, out=ratio), out=ratio)  # the smaller of a and b by the larger
-        relevance = np.greater_equal(gap, 0, out=gap, casting="unsafe")  # 1 if a is the larger
-        np.maximum(relevance, ratio, out=relevance)
-        relevance /= np.add(ratio, 1, out=ratio)  # a/(a + b)
-        log_sum = np.add(larger, np.log(ratio, out=ratio), out=larger)
-
-        joint = log_weights + log_sum.sum(axis=1) + log_b[unused].sum(axis=0)
+    sums = np.zeros((k, N_SUMS, len(mixed)))
+    whole = np.zeros((3, k, n_features))  # sums of 1, deviations and squares
+    for rows, block in sample_blocks(table):
+        of_unused, of_only = block.features(unused), block.features(only)
+        of_mixed = block.features(mixed)
+        by_sample, by_feature = of_unused.log_densities(common.of(unused))
+        log_densities[unused] += by_feature
+        by_sample = by_sample + of_mixed.log_densities(common_mixed)[0]
+        joint = log_weights + by_sample
+        for j, component in enumerate(components):
+            joint[j] += of_only.log_densities(component.of(only))[0]
+            joint[j] += of_mixed.log_gains(common_mixed, components_mixed[j])
         highest = joint.max(axis=0)
         evidence = highest + np.log(np.exp(joint - highest).sum(axis=0))
         w = np.exp(joint - evidence)
         responsibilities[rows] = w.T
         log_likelihood += float(evidence.sum())
-        log_densities[used] += _sums(log_sum, w).sum(axis=0)
-        log_densities[unused] += log_b[unused].sum(axis=1)
 
-        whole[1][:, used] += _sums(deviations, w)
-        whole[2][:, used] += _sums(squares, w)
-        whole[1][:, unused] += w @ common_deviations[unused].T
-        whole[2][:, unused] += w @ common_squares[unused].T
-        relevant[0][:, used] += _sums(relevance, w)
-        relevant[1][:, used] += _sums(np.multiply(relevance, deviations, out=deviations), w)
-        relevant[2][:, used] += _sums(np.multiply(relevance, squares, out=squares), w)
-        v = np.ones_like(x)
-        v[used] -= np.multiply(relevance, w[:, None], out=relevance).sum(axis=0)
-        v.clip(min=0, out=v)
-        common[0] += v.sum(axis=1)
-        common[1] += np.einsum("ln,ln->l", v, common_deviations)
-        common[2] += np.einsum("ln,ln->l", v, common_squares)
+        whole[1:, :, unused] += of_unused.moments(mixture.common_means[unused], w)
+        for j in range(k):
+            whole[1:, j, only] += of_only.moments(mixture.means[j, only], w[j : j + 1])[:, 0]
+            near = w[j] > NEGLIGIBLE
+            if near.any():
+                part = of_mixed if near.all() else of_mixed.samples(near)
+                sums[j] += part.sums(common_mixed, components_mixed[j], w[j, near])
 
     sizes = responsibilities.sum(axis=0)
     whole[0] = sizes[:, None]
-    origins = np.where(mixture.saliency > 0, mixture.means, mixture.common_means)
+    whole[1:, :, mixed] = sums[:, 1:3].swapaxes(0, 1)
+    log_densities[mixed] = sums[:, 0].sum(axis=0)
+    for j, component in enumerate(components):
+        precise = component.of(only)
+        log_densities[only] += sizes[j] * precise.constants
+        log_densities[only] -= precise.half_precisions * whole[2, j, only]
+    relevant = np.zeros((3, k, n_features))
+    relevant[:, :, only] = whole[:, :, only]
+    relevant[:, :, mixed] = sums[:, 3:6].swapaxes(0, 1)
+    commonly = np.zeros((3, n_features))
+    commonly[:, mixed] = sums[:, 6:].sum(axis=0)
+    commonly[0, unused] = n_samples
+    commonly[1:, unused] = whole[1:, :, unused].sum(axis=1)
+    origins = np.where(saliency > 0, mixture.means, mixture.common_means)
     return Expectations(
         log_likelihood,
         responsibilities,
@@ -177,18 +163,14 @@ def expectations(table: TableOperator, mixture: Mixture) -> Expectations:
         log_densities,
         _moments(relevant, mixture.means, mixture.variances),
         _moments(whole, origins, mixture.variances),
-        _moments(common, mixture.common_means, mixture.common_variances),
+        _moments(commonly, mixture.common_means, mixture.common_variances),
     )
 
 
-def _log_width(variances: FloatArray) -> FloatArray:
-    """Minus the logarithm of a Gaussian's density at its mean."""
-    return 0.5 * np.log(2 * np.pi * variances)
-
-
-def _sums(values: FloatArray, w: FloatArray) -> FloatArray:
-    """Weighted sums over the rows, for each component and feature."""
-    return (values @ w[:, :, None])[:, :, 0]
+def _gaussians(means: FloatArray, variances: FloatArray, shares: FloatArray) -> Gaussians:
+    """Gaussians, each times its share; one of no share is never asked for."""
+    log_shares = np.log(np.where(shares > 0, shares, 1))
+    return Gaussians(means, 0.5 / variances, log_shares - 0.5 * np.log(2 * np.pi * variances))
 
 
 def _moments(sums: FloatArray, means: FloatArray, variances: FloatArray) -> Moments:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any, Self
 
@@ -112,12 +113,44 @@ class TableOperator:
         table._shift = None if table._shift is None else table._shift / scale
         return table
 
+    def rows_scaled(self, row_scale: FloatArray) -> Self:
+        """The operator with other row scales, on the same table."""
+        scaled = copy.copy(self)
+        scaled._row_scale = row_scale
+        scaled._is_centred = False
+        vars(scaled).pop("_squared_column_norms", None)
+        return scaled
+
+    def with_repeats_implicit(self, most: float) -> TableOperator:
+        """The same table, as a sparse one if its columns mostly repeat one value.
+
+        Parameters
+        ----------
+        most : float
+            The table is returned as it is if it is sparse already, or if more than this share of
+            its cells have another value than the median of their column, which is the one that is
+            repeated if any fills half of it. O(nd).
+        """
+        if self.is_sparse or self._row_scale is not None:
+            return self
+        table: Any = self.stored
+        middle = (len(table) - 1) // 2
+        repeated = np.partition(table, middle, axis=0)[middle]
+        if np.count_nonzero(table != repeated) > most * table.size:
+            return self
+        return TableOperator(sp.csr_array(table - repeated), shift=-repeated)
+
     def _shift_full_columns(self, table: SparseMatrix, shift: FloatArray) -> None:
         full = np.bincount(table.indices, minlength=table.shape[1]) == table.shape[0]
         if full.any():
             data = table.data - np.where(full, shift, 0)[table.indices]
             self.stored = sp.csr_array((data, table.indices, table.indptr), shape=table.shape)
         self._shift = np.where(full, 0, shift)
+
+    @property
+    def background(self) -> FloatArray:
+        """What the operator has where `stored`, if sparse, has no entry, its rows not scaled."""
+        return np.zeros(self.shape[1]) if self._shift is None else -self._shift
 
     def times(self, V: FloatArray) -> FloatArray:
         """The operator times V, a vector or columns."""

@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from tamis._typing import FloatArray, IntArray, Operator
+from tamis._typing import FloatArray, IntArray
 from tamis.solvers.conjugate_gradients import conjugate_gradients
-from tamis.solvers.dense import cholesky_of_identity_plus, eigh, matmul, scale_rows
+from tamis.solvers.dense import matmul, solver_of_identity_plus
 from tamis.solvers.eigen import SIDE_MAX
 from tamis.solvers.table_operator import TableOperator
 
@@ -79,12 +79,12 @@ class WeightedRidge:
             heavy = self._heavy(e)
             if len(heavy) <= min(n_samples, n_features // 4):
                 return self._by_heavy_features(e, heavy, Y, start)
-        return _solver_of_identity_plus(self.X.gram_of_samples(e))(Y)
+        return solver_of_identity_plus(self.X.gram_of_samples(e))(Y)
 
     def _by_features(self, gram: FloatArray, e: FloatArray, correlation: FloatArray) -> FloatArray:
         # Scaled by e^½ on both sides, so that rows of any size keep their digits.
         root = np.sqrt(e)[:, None]
-        return root * _solver_of_identity_plus(root * gram * root.T)(root * correlation)
+        return root * solver_of_identity_plus(root * gram * root.T)(root * correlation)
 
     @cached_property
     def _squared_lengths(self) -> FloatArray:
@@ -105,7 +105,7 @@ class WeightedRidge:
         The quotient of the two has its eigenvalues between 1 and 1 + ``TAIL``.
         """
         B = self.X.columns(heavy) * np.sqrt(e[heavy])
-        solve = _solver_of_identity_plus(matmul(B.T, B))
+        solve = solver_of_identity_plus(matmul(B.T, B))
 
         def apply(S: FloatArray) -> FloatArray:
             return S + self.X.times(e[:, None] * self.X.transposed_times(S))
@@ -133,16 +133,3 @@ class WeightedRidge:
             max_iter=IMPLICIT_STEPS,
         )
         return root * found.solution
-
-
-def _solver_of_identity_plus(matrix: FloatArray) -> Operator:
-    """Solves systems with I plus a positive semi-definite matrix, which is overwritten.
-
-    By Cholesky; or by eigenvectors where the matrix is so large that rounding hides the identity,
-    and what is below zero is rounding.
-    """
-    if np.trace(matrix) * len(matrix) * np.finfo(np.float64).eps >= 0.5:
-        values, vectors = eigh(matrix)
-        inverse = 1 / (1 + values.clip(min=0))
-        return lambda Y: vectors @ scale_rows(vectors.T @ Y, inverse)
-    return cholesky_of_identity_plus(matrix).solve
