@@ -11,7 +11,7 @@ maximum margin.
 
 from tamis.clustering._communities import communities, modularity
 from tamis.clustering._kmeans import Clusters, between_root, cluster_means, indicator, kmeans
-from tamis.clustering._manifold import ManifoldGraph, manifold_laplacian
+from tamis.clustering._manifold import ManifoldGraph, is_complete, manifold_laplacian
 from tamis.clustering._maximum_margin import (
     MaximumMarginClustering,
     balance_limit,
@@ -36,6 +36,7 @@ __all__ = [
     "communities",
     "decided_labels",
     "indicator",
+    "is_complete",
     "kmeans",
     "manifold_laplacian",
     "margin_failure",

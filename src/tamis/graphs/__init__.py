@@ -33,17 +33,29 @@ from tamis.graphs._local_geometry import (
     neighborhood_blocks,
 )
 from tamis.graphs._neighbors import Neighbors, nearest_neighbors
+from tamis.graphs._sample_graph import (
+    GraphReport,
+    Method,
+    affordable_method,
+    neighbor_graph,
+    sample_graph,
+    sample_neighbors,
+    weighted_landmarks,
+)
 from tamis.graphs._spectral import landmark_embedding, laplacian_eigenvectors, spectral_embedding
-from tamis.graphs._weights import Symmetry, Weights, check_affinity, neighbor_graph, symmetrize
+from tamis.graphs._weights import Symmetry, Weights, check_affinity, symmetrize
 
 __all__ = [
     "Graph",
+    "GraphReport",
     "Hubness",
     "LandmarkGraph",
     "Landmarks",
+    "Method",
     "Neighbors",
     "Symmetry",
     "Weights",
+    "affordable_method",
     "check_affinity",
     "choose_landmarks",
     "degrees",
@@ -63,7 +75,10 @@ __all__ = [
     "neighbor_graph",
     "neighborhood_blocks",
     "normalized_laplacian",
+    "sample_graph",
+    "sample_neighbors",
     "shared_neighbors",
     "spectral_embedding",
     "symmetrize",
+    "weighted_landmarks",
 ]

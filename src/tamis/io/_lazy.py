@@ -23,11 +23,11 @@ from tamis.utils.messages import describe_columns, refuse_repeated_columns
 __all__ = ["Block", "LazyTable", "Part", "Piece"]
 
 LazyScaling = Literal["none", "standard", "columns", "unit"]
-# Of the memory, what a block may take in double precision. There are two at a time, each with the
-# single-precision and centred copies that are made of it.
-SHARE_OF_BLOCK = 1 / 16
+# Of the memory, what a block may take in double precision. One is read while up to four are worked
+# on, each with the centred and single-precision copies that are made of it.
+SHARE_OF_BLOCK = 1 / 32
 # Numbers of a block: more do not make anything faster.
-LARGEST_BLOCK = 1 << 23
+LARGEST_BLOCK = 1 << 22
 FEWEST_ROWS = 16
 
 
