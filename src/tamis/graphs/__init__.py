@@ -16,6 +16,7 @@ array([3, 4, 2, 1])
 from tamis.graphs._cache import shared_neighbors
 from tamis.graphs._hubness import Hubness, hubness, is_star
 from tamis.graphs._landmark_graph import Graph, LandmarkGraph
+from tamis.graphs._landmark_search import weighted_landmarks
 from tamis.graphs._landmarks import Landmarks, choose_landmarks
 from tamis.graphs._laplacians import (
     degrees,
@@ -32,16 +33,10 @@ from tamis.graphs._local_geometry import (
     local_sets,
     neighborhood_blocks,
 )
+from tamis.graphs._method import GraphReport, Method, affordable_method
+from tamis.graphs._neighbor_graph import neighbor_graph
 from tamis.graphs._neighbors import Neighbors, nearest_neighbors
-from tamis.graphs._sample_graph import (
-    GraphReport,
-    Method,
-    affordable_method,
-    neighbor_graph,
-    sample_graph,
-    sample_neighbors,
-    weighted_landmarks,
-)
+from tamis.graphs._sample_graph import leading_scores, sample_graph, sample_neighbors
 from tamis.graphs._spectral import landmark_embedding, laplacian_eigenvectors, spectral_embedding
 from tamis.graphs._weights import Symmetry, Weights, check_affinity, symmetrize
 
@@ -66,6 +61,7 @@ __all__ = [
     "landmark_embedding",
     "laplacian",
     "laplacian_eigenvectors",
+    "leading_scores",
     "lle_laplacian",
     "lle_weights",
     "local_gram",

@@ -93,7 +93,19 @@ class NeighborSelector(Selector):
         return found
 
     def _warn_of_graph(self) -> None:
-        """Warn that the neighbours are not exact, where nobody has asked for that."""
+        """Warn of neighbours that nobody has asked for: not exact, or not of the columns."""
+        hub = self.graph_.hubness
+        if self.graph_.n_components is not None:
+            self._warn(
+                f"takes neighbours by their angles in {self.graph_.n_components} principal "
+                f"components: {self.graph_.why}. affinity=neighbor_graph(X) keeps to the columns."
+            )
+        elif hub is not None and hub.is_star:
+            self._warn(
+                f"reads a graph in which one sample is a neighbour of {hub.share:.0%} of the "
+                "others, which says little of their shape; fewer or other columns, or a graph of "
+                "your own as affinity, may say more."
+            )
         if self.neighbors == "auto" and self.graph_.method == "landmarks":
             self._warn(
                 f"reads the graph from {self.graph_.n_landmarks} landmarks, since "
