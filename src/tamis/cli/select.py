@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tamis.cli._blocks import (
+    METHOD,
+    METHOD_REASON,
+    InBlocks,
+    comes_in_blocks,
+    refuse_options,
+    select_in_blocks,
+)
 from tamis.cli._cells import Batch, Genes, Subset, select_genes
 from tamis.cli._completion import format_names, method_names, parameter_settings
 from tamis.cli._decisions import found_in_json, print_reasons
@@ -20,6 +28,7 @@ from tamis.cli._layers import layer_key, what_it_holds
 from tamis.cli._mixed import Cut, Missing, listed, refuse_both
 from tamis.cli._options import (
     AsJson,
+    CheckpointFile,
     Decimal,
     Encoding,
     File,
@@ -31,8 +40,10 @@ from tamis.cli._options import (
     Labels,
     Layer,
     MaxRows,
+    Memory,
     Na,
     Number,
+    Scheduler,
     Seed,
     Sep,
     Sheet,
@@ -178,6 +189,9 @@ def select(
         ),
     ] = None,
     max_rows: MaxRows = None,
+    memory: Memory = None,
+    checkpoint: CheckpointFile = None,
+    scheduler: Scheduler = None,
     format: Format = None,
     key: Key = None,
     header: Header = None,
@@ -216,6 +230,7 @@ def select(
       tamis select dataset:digits -k 20 --report report.html
       tamis select data.csv --keep price --drop 'id_*' --save cut.json
       tamis select cells.h5ad --layer counts --batch sample -o hvg.h5ad
+      tamis select 'big/*.parquet' --memory 2GB -k 20
     """
     from tamis.grouped import GroupedSelector
     from tamis.inspection import read_decisions
@@ -252,14 +267,52 @@ def select(
             },
         )
         return
-    chosen = find_method(method or DEFAULT_METHOD)
-    why = "as asked for" if method else DEFAULT_METHOD_REASON
+    blocks = comes_in_blocks(file, memory, scheduler)
+    chosen = find_method(method or (METHOD if blocks else DEFAULT_METHOD))
+    why = METHOD_REASON if blocks else DEFAULT_METHOD_REASON
+    why = "as asked for" if method else why
     parameters = read_parameters(chosen, param or [], clusters)
     model = make_selector(
         chosen, parameters, seed=seed, jobs=jobs, verbose=sys.stderr.isatty() and not as_json
     )
     if scale != "auto" and scales_itself(chosen) and "scaling" not in parameters:
         model.set_params(scaling="none")  # it has been done
+    if blocks:
+        needs_all = {
+            "--output": output,
+            "--report": report,
+            "--save": save,
+            "--prepared": prepared_output,
+            "--image-shape": shape,
+            "--max-rows": max_rows,
+            "--layer": layer,
+            "--sheet": sheet,
+        }
+        refuse_options(needs_all)
+        aside = [name for name in (labels, *(ids or ())) if name is not None]
+        check_targets({"--ranking": ranking}, None, _check_formats(None, None, ranking))
+        asked = InBlocks(
+            memory=memory,
+            scheduler=scheduler,
+            checkpoint=checkpoint,
+            drop=[*(drop or ()), *aside],
+            keep=keep or (),
+            numeric_only=numeric_only,
+            scale=scale,
+            format=format,
+            key=key,
+            ranking=ranking,
+            top=top,
+            as_json=as_json,
+            why=why,
+        )
+        select_in_blocks(file, chosen, model, wanted, parameters, asked)
+        return
+    if checkpoint is not None:
+        raise CommandError(
+            "--checkpoint is for a table that is read in blocks; name it with --memory, or leave "
+            "it out."
+        )
     output_format = format_on_stdout(output, output_format, as_json)
     to_stdout = output == STANDARD_OUTPUT
     targets = {
