@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from references.tables import planted_groups
 
-from tamis.auto._candidates import evidence, standardised_columns
+from tamis.auto._candidates import agreement_with_groups, standardised_columns
 from tamis.auto._count import ENOUGH, count_curve, numbers_to_try
 from tamis.auto._scales import scaled_table
 from tamis.auto._shape import Shape, shape_of
@@ -41,7 +41,7 @@ def test_the_smallest_number_is_chosen_that_is_nearly_as_good_as_the_best():
     assert curve.chosen == 2, "two columns tell three groups apart"
     for count, agreement in zip(curve.counts, curve.agreement, strict=True):
         columns = standardised_columns(X, np.array([0, 2, 4, *range(6, 20)]))[:, :count]
-        assert evidence(columns, found).agreement == agreement
+        assert agreement_with_groups(columns, found) == agreement
 
 
 def test_noise_before_the_good_columns_is_counted_in():

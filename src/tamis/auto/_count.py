@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.auto._candidates import evidence, standardised_columns
+from tamis.auto._candidates import agreement_with_groups, standardised_columns
 from tamis.auto._shape import Shape
 
 # Numbers of columns that are tried, evenly on a logarithmic scale.
@@ -76,7 +76,7 @@ def count_curve(
     shuffler = np.random.default_rng(random_state.randint(2**31))
     shuffled[order] = shuffler.permuted(largest[order], axis=0)
     agreement, chance = (
-        np.array([evidence(table[:, :count], shape).agreement for count in counts])
+        np.array([agreement_with_groups(table[:, :count], shape) for count in counts])
         for table in (largest, shuffled)
     )
     gain = agreement - chance.mean()

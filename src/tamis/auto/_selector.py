@@ -13,7 +13,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.auto._candidates import targets_of
 from tamis.auto._count import CountCurve, count_curve
 from tamis.auto._reasons import Columns, Reasons, describe, reasons_for, refit_shares
 from tamis.auto._scales import Scale, scaled_table, scales_to_try
@@ -230,8 +229,7 @@ class Auto(Selector):
     ) -> Reasons:
         chosen = found.rankings[found.chosen]
         Z = scaled_table(X, chosen.scale)
-        Y = targets_of(found.shapes[chosen.scale], chosen.target)
-        shares = refit_shares(Z, Y, chosen, len(selected), self._kept, order, random)
+        shares = refit_shares(Z, chosen, len(selected), self._kept, order, random)
         return reasons_for(Z, selected, found.shape.labels, shares)
 
     def _warn_of_doubts(self, structure: Structure, curve: CountCurve, n_varying: int) -> None:

@@ -10,6 +10,7 @@ maximum margin.
 """
 
 from tamis.clustering._communities import communities, modularity
+from tamis.clustering._consensus import consensus, partitions
 from tamis.clustering._kmeans import Clusters, between_root, cluster_means, indicator, kmeans
 from tamis.clustering._manifold import ManifoldGraph, manifold_laplacian
 from tamis.clustering._maximum_margin import (
@@ -31,6 +32,7 @@ __all__ = [
     "between_root",
     "cluster_means",
     "communities",
+    "consensus",
     "decided_labels",
     "indicator",
     "kmeans",
@@ -41,4 +43,5 @@ __all__ = [
     "modularity",
     "n_functions",
     "normalized_cut",
+    "partitions",
 ]
