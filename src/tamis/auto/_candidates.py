@@ -176,22 +176,20 @@ class Evidence:
 def evidence(columns: FloatArray, shape: Shape) -> Evidence:
     """How much of the groups some columns, standardised, still show.
 
-    The mean over some of the partitions. K-means starts at the means of their groups, so that
-    nothing is left to chance.
+    The mean over some of the partitions.
     """
     each = []
     for labels in shape.witnesses:
-        clusters = kmeans(columns, int(labels.max()) + 1, start=labels).labels
+        clusters = clusters_from(columns, labels)
         agreement = normalized_mutual_information(labels, clusters)
         each.append((float(agreement), modularity(shape.graph, clusters)))
     agreement, modular = np.mean(each, axis=0).tolist()
     return Evidence(agreement, modular)
 
 
-def agreement_with_groups(columns: FloatArray, shape: Shape) -> float:
-    """NMI of the groups with K-means clusters on the columns, started at the groups' means."""
-    clusters = kmeans(columns, shape.n_groups, start=shape.labels).labels
-    return float(normalized_mutual_information(shape.labels, clusters))
+def clusters_from(columns: FloatArray, labels: IntArray) -> IntArray:
+    """K-means on the columns from the means of given groups: nothing is left to chance."""
+    return kmeans(columns, int(labels.max()) + 1, start=labels).labels
 
 
 def standardised_columns(X: Matrix, columns: IntArray) -> FloatArray:

@@ -22,8 +22,10 @@ N_ANGLES = 20
 # distances of noisy, wide tables, in which one sample near the mean is everybody's neighbour.
 STAR_SHARE = 0.2
 STAR_DEGREE = 50
-# Selections are compared with every fifth partition.
+# Selections are compared with every fifth partition, and their number is chosen by three of the
+# middle resolution.
 ASKED = 5
+TYPICAL = 3
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,12 @@ class Shape:
     def witnesses(self) -> tuple[IntArray, ...]:
         """Partitions that selections are compared with: of every resolution some."""
         return self.partitions[::ASKED] or (self.labels,)
+
+    @property
+    def typical(self) -> tuple[IntArray, ...]:
+        """Three partitions of the middle resolution, neither coarse nor fine."""
+        start = len(self.partitions) // 3
+        return self.partitions[start : start + TYPICAL] or (self.labels,)
 
 
 def shape_of(
