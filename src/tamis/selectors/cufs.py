@@ -22,13 +22,17 @@ from tamis.solvers.dictionary import (
 )
 from tamis.solvers.reweighted_regression import ReweightedRegression
 from tamis.solvers.row_norms import row_norms
+from tamis.solvers.sample_span import SampleSpan
 from tamis.solvers.table_operator import TableOperator
-from tamis.utils.norms import largest_value, squared_norm
+from tamis.utils.norms import largest_value
 
 # Steps of the regression in each iteration, and at the end for the order of its small rows.
 REGRESSION_STEPS = 2
 LAST_REGRESSION_STEPS = 100
 FEWEST_ATOMS = 5
+# A table of which no more than this share of the cells differs from the value that their columns
+# repeat is multiplied by those cells.
+MOST_CELLS = 0.1
 
 
 class CUFS(Selector):
@@ -175,17 +179,18 @@ class CUFS(Selector):
         self.scale_ = largest_value(X)
         X = X / self.scale_
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
+        table = TableOperator(X).with_repeats_implicit(MOST_CELLS)
+        span = SampleSpan(table)
+        atoms = within_unit_ball(span.of_features(start.centres.T))
         found = block_coordinate_descent(
-            CoupledModel(self, X, within_unit_ball(start.centres.T)),
-            max_iter=self.max_iter,
-            tol=self.tol,
+            CoupledModel(self, table, span.table, atoms), max_iter=self.max_iter, tol=self.tol
         )
         model = found.solution
         model.update_coef(LAST_REGRESSION_STEPS)
         objective = [*found.objective[:-1], model.objective()]
 
         self.coef_ = np.ascontiguousarray(model.W)
-        self.dictionary_, self.codes_ = model.D, model.A
+        self.dictionary_, self.codes_ = span.to_features(model.D), model.A
         self._set_path(np.array(objective), found.converged)
         return row_norms(self.coef_)
 
@@ -197,19 +202,21 @@ class CoupledModel:
     ----------
     settings : CUFS
         The weights of the terms.
-    X : {ndarray, CSR} of shape (n_samples, n_features)
-        In float64.
-    D : ndarray of shape (n_features, n_atoms)
+    X : TableOperator of shape (n_samples, n_features)
+    Z : TableOperator of shape (n_samples, n_coordinates)
+        The same samples in the coordinates of the atoms.
+    D : ndarray of shape (n_coordinates, n_atoms)
         First atoms.
     """
 
-    def __init__(self, settings: CUFS, X: Matrix, D: FloatArray) -> None:
-        self.settings, self.X, self.D = settings, X, D
-        self.squared_norm = squared_norm(X)
+    def __init__(self, settings: CUFS, X: TableOperator, Z: TableOperator, D: FloatArray) -> None:
+        self.settings, self.Z, self.D = settings, Z, D
+        self.squared_norm = float(X.squared_column_norms().sum())
         # P without analysis: the codes of the first atoms alone.
-        self.A = ridge_codes(D.T @ D, (X @ D).T, settings.tau).solution
-        self.regression = ReweightedRegression(TableOperator(X), settings.reg / settings.tau)
+        self._set_codes(Z.times(D))
+        self.regression = ReweightedRegression(X, settings.reg / settings.tau)
         self.W = self.regression.start(self.A.T)
+        self.predicted = X.times(self.W)
         self.update_coef()
 
     def update(self) -> None:
@@ -220,8 +227,11 @@ class CoupledModel:
 
     def extrapolate(self, before: CoupledModel, momentum: float) -> None:
         """Move D and W on, which give the codes."""
+        if momentum == 0:
+            return
         self.D = within_unit_ball(self.D + momentum * (self.D - before.D))
         self.W = self.W + momentum * (self.W - before.W)
+        self.predicted = self.predicted + momentum * (self.predicted - before.predicted)
 
     def scores(self) -> FloatArray:
         """Norms of the rows of W."""
@@ -229,22 +239,27 @@ class CoupledModel:
 
     def update_codes(self) -> None:
         """``A = (DᵀD + τI)⁻¹(DᵀXᵀ + τPXᵀ)``."""
-        correlation = (self.X @ (self.D + self.settings.tau * self.W)).T
-        self.A = ridge_codes(self.D.T @ self.D, correlation, self.settings.tau).solution
+        self._set_codes(self.Z.times(self.D) + self.settings.tau * self.predicted)
+
+    def _set_codes(self, correlation: FloatArray) -> None:
+        self.A = ridge_codes(self.D.T @ self.D, correlation.T, self.settings.tau).solution
+        self.A_gram, self.ZA = self.A @ self.A.T, self.Z.transposed_times(self.A.T)
 
     def update_dictionary(self) -> None:
         """D, within the unit ball."""
-        self.D = dictionary_update(self.A @ self.A.T, self.X.T @ self.A.T, self.D).solution
+        self.D = dictionary_update(self.A_gram, self.ZA, self.D).solution
 
     def update_coef(self, n_steps: int = REGRESSION_STEPS) -> None:
         """W = Pᵀ, by the regression of the codes on the features."""
-        self.W = self.regression.descend(self.A.T, self.W, max_iter=n_steps, tol=1e-8).solution
+        found = self.regression.descend(
+            self.A.T, self.W, max_iter=n_steps, tol=1e-8, predicted=self.predicted
+        )
+        self.W, self.predicted = found.solution, found.predicted
 
     def objective(self) -> float:
         """The whole objective."""
-        gram = self.A @ self.A.T
-        misfit = np.linalg.norm(self.A.T - self.X @ self.W) ** 2
+        misfit = np.linalg.norm(self.A.T - self.predicted) ** 2
         return float(
-            squared_error(self.squared_norm, self.D, gram, self.X.T @ self.A.T)
+            squared_error(self.squared_norm, self.D, self.A_gram, self.ZA)
             + self.settings.tau * (misfit + self.regression.penalised(self.W))
         )

@@ -32,6 +32,7 @@ from tamis.solvers.nonnegative_factor import (
 )
 from tamis.solvers.reweighted_regression import ReweightedRegression
 from tamis.solvers.row_norms import row_norms
+from tamis.solvers.sample_span import SampleSpan
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import extent
 from tamis.utils.norms import squared_norm
@@ -43,6 +44,9 @@ LABEL_STEPS = 300
 REGRESSION_STEPS = 2
 # Steps of the regression at the end, so that the small rows of W are in their final order.
 LAST_REGRESSION_STEPS = 100
+# A table of which no more than this share of the cells differs from the value that their columns
+# repeat is multiplied by those cells.
+MOST_CELLS = 0.1
 
 
 class JDLUFS(GraphSelector):
@@ -282,8 +286,9 @@ class JDLUFS(GraphSelector):
         X = X / self.scale_
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
-        model = JointModel(self, X, self.gamma * laplacian(graph), labels)
-        model.start(within_unit_ball(start.centres.T))
+        span = SampleSpan(TableOperator(X).with_repeats_implicit(MOST_CELLS))
+        model = JointModel(self, X, span.table, self.gamma * laplacian(graph), labels)
+        model.start(within_unit_ball(span.of_features(start.centres.T)))
 
         found = block_coordinate_descent(model, max_iter=self.max_iter, tol=self.tol)
         model = found.solution
@@ -291,7 +296,8 @@ class JDLUFS(GraphSelector):
         objective = [*found.objective[:-1], model.objective()]
 
         self.coef_, self.intercept_ = np.ascontiguousarray(model.W), model.intercept()
-        self.dictionary_, self.label_dictionary_, self.codes_ = model.Dx, model.Du, model.A
+        self.dictionary_, self.label_dictionary_ = span.to_features(model.Dx), model.Du
+        self.codes_ = model.A
         self.embedding_, self.labels_ = model.U, model.U.argmax(axis=1)
         self.orthogonality_ = departure_from_orthogonality(model.U)
         self._set_path(np.array(objective), found.converged)
@@ -307,14 +313,23 @@ class JointModel:
         The weights of the terms, and the coding.
     X : {ndarray, CSR} of shape (n_samples, n_features)
         In float64.
+    Z : TableOperator of shape (n_samples, n_coordinates)
+        The same samples in the coordinates of the atoms.
     L : csr_array of shape (n_samples, n_samples)
         γ times the Laplacian.
     labels : ndarray of shape (n_samples,)
         First labels.
     """
 
-    def __init__(self, settings: JDLUFS, X: Matrix, L: SparseMatrix, labels: IntArray) -> None:
-        self.settings, self.X, self.L = settings, X, L
+    def __init__(
+        self,
+        settings: JDLUFS,
+        X: Matrix,
+        Z: TableOperator,
+        L: SparseMatrix,
+        labels: IntArray,
+    ) -> None:
+        self.settings, self.X, self.Z, self.L = settings, X, Z, L
         self.squared_norm = squared_norm(X)
         self.centred = TableOperator.centred(X)
         self.regression = ReweightedRegression(self.centred, settings.delta / settings.alpha)
@@ -325,8 +340,9 @@ class JointModel:
         n_atoms = Dx.shape[1]
         self.Dx, self.Du = Dx, np.zeros((self.U.shape[1], n_atoms))
         self.A = np.zeros((n_atoms, self.X.shape[0]))
-        self.A_gram, self.XA = np.zeros((n_atoms, n_atoms)), np.zeros_like(Dx)
+        self.A_gram, self.ZA = np.zeros((n_atoms, n_atoms)), np.zeros_like(Dx)
         self.W = self.regression.start(self._centred_labels())
+        self.predicted = self.centred.times(self.W)
         self.update_coef()
 
     def update(self) -> None:
@@ -350,18 +366,18 @@ class JointModel:
     def update_codes(self) -> None:
         """Line 4 of Algorithm 1: A."""
         gram = self.Dx.T @ self.Dx + self.Du.T @ self.Du
-        correlation = (self.X @ self.Dx + self.U @ self.Du).T
+        correlation = (self.Z.times(self.Dx) + self.U @ self.Du).T
         if self.settings.coding == "ridge":
             self.A = ridge_codes(gram, correlation, self.settings.beta).solution
         else:
             self.A = sparse_codes(
                 gram, correlation, self.settings.beta, self.A, max_iter=CODE_STEPS
             ).solution
-        self.A_gram, self.XA = self.A @ self.A.T, self.X.T @ self.A.T
+        self.A_gram, self.ZA = self.A @ self.A.T, self.Z.transposed_times(self.A.T)
 
     def update_dictionaries(self) -> None:
         """Line 5: Dx and Du."""
-        self.Dx = dictionary_update(self.A_gram, self.XA, self.Dx).solution
+        self.Dx = dictionary_update(self.A_gram, self.ZA, self.Dx).solution
         self.Du = dictionary_update(self.A_gram, self.U.T @ self.A.T, self.Du).solution
 
     def update_labels(self) -> None:
@@ -371,13 +387,19 @@ class JointModel:
     def labels_problem(self) -> FactorObjective:
         """What line 6 minimises."""
         alpha = self.settings.alpha
-        target = (self.Du @ self.A).T + alpha * (self.centred.times(self.W) + self.U.mean(axis=0))
+        target = (self.Du @ self.A).T + alpha * (self.predicted + self.U.mean(axis=0))
         return FactorObjective(self.settings.orthogonality, self.L, target, 1 + alpha)
 
     def update_coef(self, n_steps: int = REGRESSION_STEPS) -> None:
         """Line 7: W."""
-        found = self.regression.descend(self._centred_labels(), self.W, max_iter=n_steps, tol=1e-8)
-        self.W = found.solution
+        found = self.regression.descend(
+            self._centred_labels(),
+            self.W,
+            max_iter=n_steps,
+            tol=1e-8,
+            predicted=self.predicted,
+        )
+        self.W, self.predicted = found.solution, found.predicted
 
     def intercept(self) -> FloatArray:
         """b, which makes the mean of ``XW + 1bᵀ`` that of U."""
@@ -388,9 +410,9 @@ class JointModel:
         """The whole objective; the intercept is at its optimum."""
         settings = self.settings
         size = np.abs(self.A).sum() if settings.coding == "l1" else np.trace(self.A_gram)
-        misfit = np.linalg.norm(self._centred_labels() - self.centred.times(self.W)) ** 2
+        misfit = np.linalg.norm(self._centred_labels() - self.predicted) ** 2
         return float(
-            squared_error(self.squared_norm, self.Dx, self.A_gram, self.XA)
+            squared_error(self.squared_norm, self.Dx, self.A_gram, self.ZA)
             + np.linalg.norm(self.U - (self.Du @ self.A).T) ** 2
             + settings.beta * size
             + settings.alpha * (misfit + self.regression.penalised(self.W))
