@@ -24,7 +24,7 @@ from tamis.solvers.reweighted_regression import ReweightedRegression
 from tamis.solvers.row_norms import row_norms
 from tamis.solvers.sample_span import SampleSpan
 from tamis.solvers.table_operator import TableOperator
-from tamis.utils.norms import largest_value
+from tamis.utils.norms import largest_value, squared_norm
 
 # Steps of the regression in each iteration, and at the end for the order of its small rows.
 REGRESSION_STEPS = 2
@@ -53,7 +53,8 @@ class CUFS(Selector):
     unit, and not centred: features of large values are those that the dictionary must rebuild.
     Bring the columns within [0, 1].
 
-    Cost: for m atoms in each iteration O(nm² + ndm) for the codes, O(dm²) per sweep of the atoms,
+    Cost: for m atoms in each iteration O(nm² + ndm) for the codes, O(min(n, d)m²) per sweep of the
+    atoms,
     and O(d³ + d²m) per step of the regression for d ≤ n or O(n²d) for n < d; memory O(nd + nm +
     min(n, d)²). Sparse input is never densified; where both sides exceed 6000 the regression is
     solved by conjugate gradients.
@@ -179,18 +180,17 @@ class CUFS(Selector):
         self.scale_ = largest_value(X)
         X = X / self.scale_
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
-        table = TableOperator(X).with_repeats_implicit(MOST_CELLS)
-        span = SampleSpan(table)
-        atoms = within_unit_ball(span.of_features(start.centres.T))
         found = block_coordinate_descent(
-            CoupledModel(self, table, span.table, atoms), max_iter=self.max_iter, tol=self.tol
+            CoupledModel(self, X, within_unit_ball(start.centres.T)),
+            max_iter=self.max_iter,
+            tol=self.tol,
         )
         model = found.solution
         model.update_coef(LAST_REGRESSION_STEPS)
         objective = [*found.objective[:-1], model.objective()]
 
         self.coef_ = np.ascontiguousarray(model.W)
-        self.dictionary_, self.codes_ = span.to_features(model.D), model.A
+        self.dictionary_, self.codes_ = model.dictionary(), model.A
         self._set_path(np.array(objective), found.converged)
         return row_norms(self.coef_)
 
@@ -202,21 +202,23 @@ class CoupledModel:
     ----------
     settings : CUFS
         The weights of the terms.
-    X : TableOperator of shape (n_samples, n_features)
-    Z : TableOperator of shape (n_samples, n_coordinates)
-        The same samples in the coordinates of the atoms.
-    D : ndarray of shape (n_coordinates, n_atoms)
-        First atoms.
+    X : {ndarray, CSR} of shape (n_samples, n_features)
+        In float64.
+    D : ndarray of shape (n_features, n_atoms)
+        First atoms, in the span of the samples. They are kept in coordinates of that span.
     """
 
-    def __init__(self, settings: CUFS, X: TableOperator, Z: TableOperator, D: FloatArray) -> None:
-        self.settings, self.Z, self.D = settings, Z, D
-        self.squared_norm = float(X.squared_column_norms().sum())
+    def __init__(self, settings: CUFS, X: Matrix, D: FloatArray) -> None:
+        self.settings = settings
+        table = TableOperator(X).with_repeats_implicit(MOST_CELLS)
+        self.span = SampleSpan(table)
+        self.Z, self.D = self.span.table, self.span.of_features(D)
+        self.squared_norm = squared_norm(X)
         # P without analysis: the codes of the first atoms alone.
-        self._set_codes(Z.times(D))
-        self.regression = ReweightedRegression(X, settings.reg / settings.tau)
+        self._set_codes(self.Z.times(self.D))
+        self.regression = ReweightedRegression(table, settings.reg / settings.tau)
         self.W = self.regression.start(self.A.T)
-        self.predicted = X.times(self.W)
+        self.predicted = table.times(self.W)
         self.update_coef()
 
     def update(self) -> None:
@@ -236,6 +238,10 @@ class CoupledModel:
     def scores(self) -> FloatArray:
         """Norms of the rows of W."""
         return row_norms(self.W)
+
+    def dictionary(self) -> FloatArray:
+        """The atoms, as vectors of the features."""
+        return self.span.to_features(self.D)
 
     def update_codes(self) -> None:
         """``A = (DᵀD + τI)⁻¹(DᵀXᵀ + τPXᵀ)``."""

@@ -68,7 +68,7 @@ class JDLUFS(GraphSelector):
     does. The regression has an intercept b and does not feel the offset.
 
     Cost: the neighbour search; then for m atoms in each iteration O(nm²) per step of the codes,
-    O(dm²) per sweep of the atoms, O(ndm) products with X, and O(d³) per step of the regression for
+    O(min(n, d)m²) per sweep of the atoms, O(ndm) products with X, and O(d³) per step of the regression for
     d ≤ n or O(n²d) for n < d; memory O(nd + nm + min(n, d)²). Sparse input is never densified;
     where both sides exceed 6000 the regression is solved by conjugate gradients.
 
@@ -286,9 +286,8 @@ class JDLUFS(GraphSelector):
         X = X / self.scale_
         labels = pseudo_labels(X, graph, self.n_clusters, self.init, self.random_state)
         start = kmeans(X, n_atoms, n_init=1, max_iter=10, random_state=self.random_state)
-        span = SampleSpan(TableOperator(X).with_repeats_implicit(MOST_CELLS))
-        model = JointModel(self, X, span.table, self.gamma * laplacian(graph), labels)
-        model.start(within_unit_ball(span.of_features(start.centres.T)))
+        model = JointModel(self, X, self.gamma * laplacian(graph), labels)
+        model.start(within_unit_ball(start.centres.T))
 
         found = block_coordinate_descent(model, max_iter=self.max_iter, tol=self.tol)
         model = found.solution
@@ -296,7 +295,7 @@ class JDLUFS(GraphSelector):
         objective = [*found.objective[:-1], model.objective()]
 
         self.coef_, self.intercept_ = np.ascontiguousarray(model.W), model.intercept()
-        self.dictionary_, self.label_dictionary_ = span.to_features(model.Dx), model.Du
+        self.dictionary_, self.label_dictionary_ = model.dictionary(), model.Du
         self.codes_ = model.A
         self.embedding_, self.labels_ = model.U, model.U.argmax(axis=1)
         self.orthogonality_ = departure_from_orthogonality(model.U)
@@ -313,34 +312,30 @@ class JointModel:
         The weights of the terms, and the coding.
     X : {ndarray, CSR} of shape (n_samples, n_features)
         In float64.
-    Z : TableOperator of shape (n_samples, n_coordinates)
-        The same samples in the coordinates of the atoms.
     L : csr_array of shape (n_samples, n_samples)
         γ times the Laplacian.
     labels : ndarray of shape (n_samples,)
         First labels.
     """
 
-    def __init__(
-        self,
-        settings: JDLUFS,
-        X: Matrix,
-        Z: TableOperator,
-        L: SparseMatrix,
-        labels: IntArray,
-    ) -> None:
-        self.settings, self.X, self.Z, self.L = settings, X, Z, L
+    def __init__(self, settings: JDLUFS, X: Matrix, L: SparseMatrix, labels: IntArray) -> None:
+        self.settings, self.X, self.L = settings, X, L
+        self.span = SampleSpan(TableOperator(X).with_repeats_implicit(MOST_CELLS))
+        self.Z = self.span.table
         self.squared_norm = squared_norm(X)
         self.centred = TableOperator.centred(X)
         self.regression = ReweightedRegression(self.centred, settings.delta / settings.alpha)
         self.U = labels_as_factor(labels, settings.n_clusters)
 
     def start(self, Dx: FloatArray) -> None:
-        """Begin with the atoms Dx, no atoms of labels, no codes, and a regression of U."""
+        """Begin with the atoms Dx, no atoms of labels, no codes, and a regression of U.
+
+        The atoms are in the span of the samples, and kept in its coordinates.
+        """
         n_atoms = Dx.shape[1]
-        self.Dx, self.Du = Dx, np.zeros((self.U.shape[1], n_atoms))
+        self.Dx, self.Du = self.span.of_features(Dx), np.zeros((self.U.shape[1], n_atoms))
         self.A = np.zeros((n_atoms, self.X.shape[0]))
-        self.A_gram, self.ZA = np.zeros((n_atoms, n_atoms)), np.zeros_like(Dx)
+        self.A_gram, self.ZA = np.zeros((n_atoms, n_atoms)), np.zeros_like(self.Dx)
         self.W = self.regression.start(self._centred_labels())
         self.predicted = self.centred.times(self.W)
         self.update_coef()
@@ -362,6 +357,10 @@ class JointModel:
     def scores(self) -> FloatArray:
         """Norms of the rows of W."""
         return row_norms(self.W)
+
+    def dictionary(self) -> FloatArray:
+        """The atoms Dx, as vectors of the features."""
+        return self.span.to_features(self.Dx)
 
     def update_codes(self) -> None:
         """Line 4 of Algorithm 1: A."""
