@@ -68,9 +68,9 @@ class JDLUFS(GraphSelector):
     does. The regression has an intercept b and does not feel the offset.
 
     Cost: the neighbour search; then for m atoms in each iteration O(nm²) per step of the codes,
-    O(min(n, d)m²) per sweep of the atoms, O(ndm) products with X, and O(d³) per step of the regression for
-    d ≤ n or O(n²d) for n < d; memory O(nd + nm + min(n, d)²). Sparse input is never densified;
-    where both sides exceed 6000 the regression is solved by conjugate gradients.
+    O(min(n, d)m²) per sweep of the atoms, O(ndm) products with X, and O(d³) per step of the
+    regression for d ≤ n or O(n²d) for n < d; memory O(nd + nm + min(n, d)²). Sparse input is
+    never densified; where both sides exceed 6000 the regression is solved by conjugate gradients.
 
     Parameters
     ----------
