@@ -55,8 +55,8 @@ class CUFS(Selector):
 
     Cost: for m atoms in each iteration O(nm² + ndm) for the codes, O(min(n, d)m²) per sweep of the
     atoms, and O(d³ + d²m) per step of the regression for d ≤ n or O(n²d) for n < d; memory
-    O(nd + nm + min(n, d)²). Sparse input is never densified; where both sides exceed 6000 the regression is
-    solved by conjugate gradients.
+    O(nd + nm + min(n, d)²). Sparse input is never densified; where both sides exceed 6000 the
+    regression is solved by conjugate gradients.
 
     Parameters
     ----------
