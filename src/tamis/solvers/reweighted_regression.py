@@ -58,7 +58,7 @@ class ReweightedRegression:
         last: ReweightedRegression | None = None,
     ) -> None:
         self.X, self.penalty, self.smoothing = X, penalty, smoothing
-        self._ridge = WeightedRidge(X, None if last is None else last._ridge)
+        self._ridge: WeightedRidge = WeightedRidge(X, None if last is None else last._ridge)
 
     def start(self, Y: FloatArray) -> FloatArray:
         """Each feature's own regression, as a first W. O(ndc)."""
