@@ -30,3 +30,15 @@ def benchmark_set() -> Callable[[str], tuple[Any, np.ndarray]]:
             return sp.csr_array(parts, shape=tuple(file["X_shape"])), file["y"]
 
     return load
+
+
+@pytest.fixture
+def fullest_columns(benchmark_set: Any) -> Callable[[str, int], Any]:
+    """200 rows of a sparse set, and the columns of it with the fewest zeros among them."""
+
+    def load(name: str, n_features: int) -> Any:
+        X, _ = benchmark_set(name)
+        X = X[:: X.shape[0] // 200][:200]
+        return X[:, np.sort(np.argsort(-np.diff(X.tocsc().indptr), kind="stable")[:n_features])]
+
+    return load

@@ -177,6 +177,12 @@ def test_every_method_has_a_page_in_the_toctree_and_the_table(name):
         "eufs",
         "jdlufs",
         "udfs",
+        "rsr",
+        "ndfs",
+        "pfa",
+        "leverage",
+        "sparse_kmeans",
+        "inffs",
     }
 
 

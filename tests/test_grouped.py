@@ -85,7 +85,7 @@ def test_the_number_is_read_anew_without_a_new_fit(frame):
     assert fitted.get_feature_names_out().tolist() == ["c", "e", "f"]
     swapping = GroupedSelector(ColumnSubset(), GROUPS, n_features_to_select=1).fit(frame)
     swapping.set_params(n_features_to_select=2)
-    with pytest.raises(ValueError, match=r"was fitted for 1 groups, .* call fit again"):
+    with pytest.raises(ValueError, match=r"was fitted for 1 groups of columns, .* call fit again"):
         swapping.get_support()
 
 
@@ -228,19 +228,19 @@ def test_sparse_tables(frame):
         ({"g": 1.5}, {}, "groups['g'] is 1.5; give a list of names or indices of columns."),
         ({"a": ["b", "c"]}, {}, "groups has a group 'a', but a column outside of it has that"),
         ([0, 1], {}, "groups has the shape (2,), but X has 6 features; give one label per column"),
-        (GROUPS, {"n_features_to_select": 5}, "n_features_to_select=5, but there are 4 groups"),
+        (GROUPS, {"n_features_to_select": 5}, "n_features_to_select=5, but X has 4 groups"),
         (GROUPS, {"keep": ["lowe"]}, "neither a column nor a group of that name (did you mean low"),
         (GROUPS, {"keep": ["low"], "drop": ["a"]}, "keep and drop both list column 'a'; take it"),
         (GROUPS, {"drop": ["*"]}, "drop lists all 6 columns; leave at least one."),
         (
             GROUPS,
             {"keep": ["a", "c", "d"], "n_features_to_select": 2},
-            "asks for 2 groups, but keep lists 3, and drop leaves 4 to choose from; use a number",
+            "asks for 2 groups of columns, but keep lists 3, and drop leaves 4 to choose from",
         ),
         (
             GROUPS,
             {"drop": ["low"], "n_features_to_select": 4},
-            "asks for 4 groups, but keep lists 0, and drop leaves 3",
+            "asks for 4 groups of columns, but keep lists 0, and drop leaves 3",
         ),
     ],
 )

@@ -79,7 +79,7 @@ def imported(tree: ast.AST, at_once: bool = True) -> Iterator[tuple[str, bool]]:
 
 def test_what_a_module_imports_is_declared():
     distributions = packages_distributions()
-    not_for_users = {"bench", "dev", "docs", "test"}
+    not_for_users = {"bench", "dev", "docs", "scanpy", "test"}
     needed = declared()
     # What is imported inside a function may be an extra, or a library whose tables come in.
     usable = declared(*set(PROJECT["optional-dependencies"]) - not_for_users)

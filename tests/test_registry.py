@@ -67,7 +67,9 @@ QUICK = {
     "eufs": {"tol": 1e-1},
     "fsgmm": {"n_init": 2, "tol": 1e-4},
     "jdlufs": {"tol": 1e-2},
+    "ndfs": {"tol": 1e-1},
     "rufs": {"tol": 1e-1},
+    "sparse_kmeans": {"n_permutations": 1, "n_bounds": 3},
 }
 
 

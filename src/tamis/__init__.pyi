@@ -7,6 +7,7 @@ from . import (
     clustering,
     datasets,
     evaluation,
+    genes,
     graphs,
     grouped,
     inspection,
@@ -28,16 +29,22 @@ from .selectors.column_subset import ColumnSubset
 from .selectors.cufs import CUFS
 from .selectors.eufs import EUFS
 from .selectors.fsgmm import FSGMM
+from .selectors.inffs import InfFS
 from .selectors.jdlufs import JDLUFS
 from .selectors.jelsr import JELSR
 from .selectors.laplacian import LaplacianScore
 from .selectors.lda_km import LDAKM
+from .selectors.leverage import LeverageScore
 from .selectors.m3fs import M3FS
 from .selectors.mcfs import MCFS
 from .selectors.mrsf import MRSF
+from .selectors.ndfs import NDFS
 from .selectors.pca_score import PCAScore
+from .selectors.pfa import PFA
 from .selectors.random_subset import RandomSubset
+from .selectors.rsr import RSR
 from .selectors.rufs import RUFS
+from .selectors.sparse_kmeans import SparseKMeans
 from .selectors.spec import SPEC
 from .selectors.track import TRACK
 from .selectors.udfs import UDFS
@@ -55,6 +62,9 @@ __all__ = [
     "M3FS",
     "MCFS",
     "MRSF",
+    "NDFS",
+    "PFA",
+    "RSR",
     "RUFS",
     "SPEC",
     "TRACK",
@@ -63,11 +73,14 @@ __all__ = [
     "ColumnSubset",
     "GraphSelector",
     "GroupedSelector",
+    "InfFS",
     "LaplacianScore",
+    "LeverageScore",
     "MaxVariance",
     "PCAScore",
     "RandomSubset",
     "Selector",
+    "SparseKMeans",
     "__version__",
     "auto",
     "base",
@@ -75,6 +88,7 @@ __all__ = [
     "clustering",
     "datasets",
     "evaluation",
+    "genes",
     "graphs",
     "grouped",
     "inspection",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
+from tamis.distributed import CondensedTable, Needs, condense, in_blocks
 from tamis.utils.columns import share_of_variation, varying_columns
 from tamis.utils.counts import share_of
 from tamis.utils.messages import describe_columns
@@ -39,6 +40,8 @@ SCORE_ROUNDING = 1e-12
 LEAST_VARIATION = 1e-3
 # What a method does with the columns to keep; see `Selector._keeps`.
 Keeps = Literal["given", "independent", "first"]
+# The methods that take a table in blocks; each says so in `Selector._needs`.
+IN_BLOCKS = ("MaxVariance", "PCAScore", "ColumnSubset", "LaplacianScore", "SPEC", "MCFS", "MRSF")
 # For `_learned`: the objective of each iteration.
 OBJECTIVE: dict[str, Any] = {"n_iter_": 0, "objective_": ("n_iter_",)}
 # For `_learned`: the arrays of whole numbers.
@@ -111,8 +114,12 @@ class Selector(SelectorMixin, BaseEstimator):
     _learned: ClassVar[dict[str, Any]] = {}
     # Whether the mean of a column plays no part. If it does, tables that are mostly mean are named.
     _centres: ClassVar[bool] = True
+    # What the method needs of a table that is read in blocks; None where it needs all rows at once.
+    _needs: ClassVar[Needs | None] = None
     # What becomes of the others where columns are to be kept.
     _keeps: ClassVar[Keeps] = "first"
+    # What `n_features_to_select` counts.
+    _unit: ClassVar[str] = "features"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -154,6 +161,8 @@ class Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse, pandas or polars frame} of shape (n_samples, n_features)
+            Some selectors also take a table that is read in blocks: of `tamis.io.open`, a Dask
+            array or data frame.
         y : None
             Ignored; no selector uses labels.
 
@@ -161,8 +170,12 @@ class Selector(SelectorMixin, BaseEstimator):
         -------
         self
         """
-        table = check_table(X, estimator=self)
-        validate_data(self, X, skip_check_array=True)  # keeps the names and the number of columns
+        blocks = in_blocks(X)
+        table = check_table(X, estimator=self) if blocks is None else self._read_in_blocks(blocks)
+        # Keeps the names and the number of columns.
+        validate_data(self, X if blocks is None else blocks, skip_check_array=True)
+        if blocks is not None and table.names is not None:
+            self.feature_names_in_ = table.names
         n_samples = table.X.shape[0]
         self._n_fitted = self._n_selected()
         self._check_parameters(n_samples)
@@ -178,7 +191,32 @@ class Selector(SelectorMixin, BaseEstimator):
         X = varying_columns(table.X, self._set_aside)
         if not self._centres:
             self._warn_of_offset(X)
-        return self._put_back(self._fit(X))
+        scores = self._fit(X)
+        if isinstance(X, CondensedTable):
+            X.finished()
+        return self._put_back(scores)
+
+    def _read_in_blocks(self, blocks: Any) -> Any:
+        """The table by its products, for a method that can do with them."""
+        if self._needs is None or not type(self).__module__.startswith("tamis."):
+            raise TypeError(
+                f"{type(self).__name__} needs all rows of the table at once, and takes none that "
+                f"is read in blocks; {', '.join(IN_BLOCKS[:-1])} and {IN_BLOCKS[-1]} do, or pass "
+                "the rows in memory."
+            )
+        if getattr(self, "affinity", None) is not None:
+            raise ValueError(
+                "affinity=… is a graph of rows in memory; leave it out for a table that is read in "
+                "blocks, whose rows are tied to landmarks."
+            )
+        task = {"selector": type(self).__name__, "needs": self._needs}
+        if self._needs == "graph":
+            task |= {name: repr(value) for name, value in self._graph_task().items()}
+        return condense(blocks, self._needs, task)
+
+    def _graph_task(self) -> dict[str, Any]:
+        """The parameters that the graph of the rows is made with."""
+        return {}
 
     def _fit(self, X: Matrix) -> FloatArray:
         """The method itself: the scores of the columns of X, all of which vary.
@@ -346,23 +384,30 @@ class Selector(SelectorMixin, BaseEstimator):
         self._check_listed(wanted)
         return wanted
 
+    def _asked(self) -> Any:
+        """What `n_features_to_select` says."""
+        return self.n_features_to_select
+
+    def _n_of(self, columns: BoolArray) -> int:
+        """How many of what `n_features_to_select` counts have a column among these."""
+        return int(np.count_nonzero(columns))
+
     def _n_wanted(self) -> int:
         """The number that `n_features_to_select` asks for."""
-        wanted, n_features = self.n_features_to_select, self.n_features_in_
+        wanted, n_units = self._asked(), self._n_of(np.ones(self.n_features_in_, dtype=bool))
         if wanted is None:  # half, as far as the lists allow
-            n_kept = int(np.count_nonzero(self._listed("keep")))
-            n_left = int(np.count_nonzero(~self._listed("drop")))
-            return min(n_left, max(1, n_kept, n_features // 2))
-        if isinstance(wanted, Integral):
-            if not 1 <= wanted <= n_features:
+            n_kept, n_left = self._n_of(self._listed("keep")), self._n_of(~self._listed("drop"))
+            return min(n_left, max(1, n_kept, n_units // 2))
+        if isinstance(wanted, int | np.integer):
+            if not 1 <= wanted <= n_units:
                 raise ValueError(
-                    f"n_features_to_select={wanted}, but X has {n_features} features; "
-                    f"use a number from 1 to {n_features}."
+                    f"n_features_to_select={wanted}, but X has {n_units} {self._unit}; "
+                    f"use a number from 1 to {n_units}."
                 )
             return int(wanted)
-        if not (isinstance(wanted, Real) and 0 < wanted <= 1):
+        if not (isinstance(wanted, float | np.floating) and 0 < wanted <= 1):
             raise ValueError(f"n_features_to_select={wanted!r} as a fraction must be in (0, 1].")
-        return share_of(wanted, n_features)
+        return share_of(float(wanted), n_units)
 
     def _check_listed(self, wanted: int) -> None:
         """Refuse to keep and drop a column, and numbers that `keep` and `drop` do not allow."""
@@ -371,25 +416,30 @@ class Selector(SelectorMixin, BaseEstimator):
             names = getattr(self, "feature_names_in_", None)
             both = describe_columns(np.flatnonzero(kept & dropped), names)
             raise ValueError(f"keep and drop both list {both}; take it out of one of them.")
-        n_kept, n_left = np.count_nonzero(kept), np.count_nonzero(~dropped)
+        n_kept, n_left = self._n_of(kept), self._n_of(~dropped)
         if n_left == 0:
             raise ValueError(f"drop lists all {len(dropped)} columns; leave at least one.")
         if not n_kept <= wanted <= n_left:
             raise ValueError(
-                f"n_features_to_select={self.n_features_to_select} asks for {wanted} features, but "
+                f"n_features_to_select={self._asked()} asks for {wanted} {self._unit}, but "
                 f"keep lists {n_kept}, and drop leaves {n_left} to choose from; use a number from "
                 f"{max(1, n_kept)} to {n_left}."
             )
 
-    def _get_support_mask(self) -> BoolArray:
+    def _check_number_is_fitted(self) -> int:
+        """The number of features; refused where another one was part of the fitted objective."""
         check_is_fitted(self, "ranking_")
         wanted = self._n_selected()
         if self._count_is_fitted and wanted != self._n_fitted:
             raise ValueError(
-                f"{type(self).__name__} was fitted for {self._n_fitted} features, but "
+                f"{type(self).__name__} was fitted for {self._n_fitted} {self._unit}, but "
                 f"n_features_to_select now asks for {wanted}: the number is part of its objective; "
                 "call fit again."
             )
+        return wanted
+
+    def _get_support_mask(self) -> BoolArray:
+        wanted = self._check_number_is_fitted()
         return self.ranking_ <= wanted
 
 

@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from tamis._typing import BoolArray, FloatArray, IntArray
 from tamis.base import Selector
 from tamis.utils.column_groups import group_mask, groups_of
 from tamis.utils.counts import share_of
-from tamis.utils.messages import describe_columns
 from tamis.utils.validation import check_table
 
 __all__ = ["GroupedSelector"]
@@ -65,8 +64,9 @@ class GroupedSelector(Selector):
     group_scores_ : ndarray of shape (n_groups,)
         Larger is better.
     group_ranking_ : ndarray of shape (n_groups,)
-        1 is the best group. Groups to keep come first. Ties are broken by the first column; groups
-        of constants, then groups that were dropped whole, come last.
+        1 is the best group. Groups to keep come first; where the selector finds the number, those
+        in which its columns lie follow. Ties are broken by the first column; groups of constants,
+        then groups that were dropped whole, come last.
     selector_ : Selector
         The fitted selector.
     n_features_in_ : int
@@ -98,6 +98,7 @@ class GroupedSelector(Selector):
     group_ranking_: IntArray
     selector_: Selector
 
+    _unit: ClassVar[str] = "groups of columns"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "selector": [Selector],
@@ -167,7 +168,7 @@ class GroupedSelector(Selector):
             keep=np.flatnonzero(kept).tolist() or None,
             drop=np.flatnonzero(dropped).tolist() or None,
         )
-        if not isinstance(self._number(), str):
+        if not isinstance(self._asked(), str):
             n_left = int(np.count_nonzero(~dropped))
             share = self._n_wanted() / len(np.unique(self._group[~dropped]))
             n_columns = max(share_of(min(share, 1.0), n_left), int(np.count_nonzero(kept)))
@@ -183,12 +184,21 @@ class GroupedSelector(Selector):
         self.group_scores_ = np.zeros(n_groups)
         last = np.empty(n_groups, dtype=np.intp)
         kept = self._of_kept_groups()
+        found = np.zeros(self.n_features_in_, dtype=bool)
+        if isinstance(self._number(), str):  # the number is that of the groups in which these lie
+            found = self.selector_.get_support()
         for number, columns in enumerate(self.groups_.values()):
             seen = columns[~dropped[columns]]
             if len(seen):
                 self.group_scores_[number] = _root_mean_square(shifted[seen])
-            varies = not self._set_aside[columns].all()
-            last[number] = 0 if kept[columns[0]] else 1 if varies else 2 if len(seen) else 3
+            classes = (
+                kept[columns[0]],
+                found[columns].any(),
+                not self._set_aside[columns].all(),
+                len(seen),
+                True,
+            )
+            last[number] = next(place for place, holds in enumerate(classes) if holds)
         best_first = np.lexsort((-self.group_scores_, last))
         self.group_ranking_ = _places(best_first)
         self.ranking_ = _places(
@@ -211,61 +221,24 @@ class GroupedSelector(Selector):
         mask: BoolArray = np.isin(self._group, self._group[self._listed("keep")])
         return mask
 
-    def _number(self) -> Any:
-        """The number of groups as it was given, here or to the selector."""
+    def _asked(self) -> Any:
         own = self.n_features_to_select
         return self.selector.n_features_to_select if own is None else own
 
-    def _n_wanted(self) -> int:
-        wanted: Any = self._number()
-        n_groups = len(self.groups_)
-        if isinstance(wanted, str):
-            fitted = hasattr(self, "selector_")
-            return len(np.unique(self._group[self.selector_.get_support()])) if fitted else 1
-        if wanted is None:
-            n_kept = len(np.unique(self._group[self._listed("keep")]))
-            n_left = len(np.unique(self._group[~self._listed("drop")]))
-            return min(n_left, max(1, n_kept, n_groups // 2))
-        if isinstance(wanted, int | np.integer):
-            if not 1 <= wanted <= n_groups:
-                raise ValueError(
-                    f"n_features_to_select={wanted}, but there are {n_groups} groups of columns, "
-                    f"which are counted here; use a number from 1 to {n_groups}."
-                )
-            return int(wanted)
-        if not (isinstance(wanted, float | np.floating) and 0 < wanted <= 1):
-            raise ValueError(f"n_features_to_select={wanted!r} as a fraction must be in (0, 1].")
-        return share_of(float(wanted), n_groups)
+    def _n_of(self, columns: BoolArray) -> int:
+        return len(np.unique(self._group[columns]))
 
-    def _check_listed(self, wanted: int) -> None:
-        kept, dropped = self._listed("keep"), self._listed("drop")
-        if (kept & dropped).any():
-            names = getattr(self, "feature_names_in_", None)
-            both = describe_columns(np.flatnonzero(kept & dropped), names)
-            raise ValueError(f"keep and drop both list {both}; take it out of one of them.")
-        n_kept = len(np.unique(self._group[kept]))
-        n_left = len(np.unique(self._group[~dropped]))
-        if n_left == 0:
-            raise ValueError(f"drop lists all {len(dropped)} columns; leave at least one.")
-        if isinstance(self._number(), str):
-            return
-        if not n_kept <= wanted <= n_left:
-            raise ValueError(
-                f"n_features_to_select={self._number()} asks for {wanted} groups, but keep lists "
-                f"{n_kept}, and drop leaves {n_left} to choose from; use a number from "
-                f"{max(1, n_kept)} to {n_left}."
-            )
+    def _n_wanted(self) -> int:
+        if not isinstance(self._asked(), str):
+            return super()._n_wanted()
+        # The selector finds the number: before it is fitted any that the lists allow will do.
+        fitted = hasattr(self, "selector_")
+        found = self.selector_.get_support() if fitted else ~self._listed("drop")
+        return max(self._n_of(found), self._n_of(self._listed("keep")))
 
     def _get_support_mask(self) -> BoolArray:
-        check_is_fitted(self, "ranking_")
-        wanted = self._n_selected()
-        if self._count_is_fitted and wanted != self._n_fitted:
-            raise ValueError(
-                f"{type(self.selector).__name__} was fitted for {self._n_fitted} groups, but "
-                f"n_features_to_select now asks for {wanted}: the number is part of its objective; "
-                "call fit again."
-            )
-        if isinstance(self._number(), str):
+        wanted = self._check_number_is_fitted()
+        if isinstance(self._asked(), str):
             found = self.selector_.get_support()
             chosen = np.isin(self._group, self._group[found])
         else:

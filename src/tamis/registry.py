@@ -18,16 +18,22 @@ from tamis.selectors.column_subset import ColumnSubset
 from tamis.selectors.cufs import CUFS
 from tamis.selectors.eufs import EUFS
 from tamis.selectors.fsgmm import FSGMM
+from tamis.selectors.inffs import InfFS
 from tamis.selectors.jdlufs import JDLUFS
 from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.lda_km import LDAKM
+from tamis.selectors.leverage import LeverageScore
 from tamis.selectors.m3fs import M3FS
 from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
+from tamis.selectors.ndfs import NDFS
 from tamis.selectors.pca_score import PCAScore
+from tamis.selectors.pfa import PFA
 from tamis.selectors.random_subset import RandomSubset
+from tamis.selectors.rsr import RSR
 from tamis.selectors.rufs import RUFS
+from tamis.selectors.sparse_kmeans import SparseKMeans
 from tamis.selectors.spec import SPEC
 from tamis.selectors.track import TRACK
 from tamis.selectors.udfs import UDFS
@@ -311,6 +317,64 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 reference="Zhu, Hu, Zhang, Zuo, AAAI 2016",
                 tune={"reg": (0.1, 1.0, 10.0), "tau": (0.1, 1.0, 10.0)},
                 expected_failed_checks={"translation": _NOT_CENTRED},
+            ),
+            Method(
+                "rsr",
+                RSR,
+                family="subset",
+                prefers="columns that a robust regression of the table on itself cannot do without",
+                cost="O(nd·min(n, d)) per iteration",
+                reference="Zhu, Zuo, Zhang, Hu, Shiu, Pattern Recognition 2015",
+                tune={"alpha": (0.05, 0.1, 0.2, 0.4)},
+            ),
+            Method(
+                "ndfs",
+                NDFS,
+                family="spectral",
+                prefers="columns that rebuild non-negative spectral cluster labels",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) per iteration",
+                reference="Li, Yang, Liu, Zhou, Lu, AAAI 2012",
+                tune={"beta": (0.03, 0.1, 0.3), "alpha": (0.1, 1.0, 10.0), "n_clusters": (5, 10)},
+            ),
+            Method(
+                "pfa",
+                PFA,
+                family="subset",
+                prefers="one column of each group of columns that share their components",
+                cost="O(nd·min(n, d)), O(dqk) per iteration of K-means, q components, k columns",
+                reference="Lu, Cohen, Zhou, Tian, ACM Multimedia 2007",
+                tune={"n_components": (None, 5, 0.8, 0.95)},
+                expected_failed_checks={
+                    "late selection": "the number of features is the number of groups",
+                    "duplicated columns": "one of two equal columns does the work of both",
+                },
+            ),
+            Method(
+                "leverage",
+                LeverageScore,
+                family="score",
+                prefers="columns that lie in the leading principal subspace",
+                cost="O(nd·min(n, d))",
+                reference="Mahoney, Drineas, PNAS 2009",
+                tune={"n_components": (None, 2, 5, 20, 0.9)},
+            ),
+            Method(
+                "sparse_kmeans",
+                SparseKMeans,
+                family="discriminant",
+                prefers="columns whose variance lies between clusters that are found with them",
+                cost="O(ndc) per iteration of K-means, 48 fits of which choose the bound",
+                reference="Witten, Tibshirani, JASA 2010",
+                tune={"bound": (None, 1.5, 3.0), "n_clusters": (2, 5, 10)},
+            ),
+            Method(
+                "inffs",
+                InfFS,
+                family="score",
+                prefers="columns that vary much and correlate little with the others",
+                cost="O(nd²)",
+                reference="Roffo, Melzi, Cristani, ICCV 2015",
+                tune={"alpha": (0.0, 0.25, 0.5, 0.75, 1.0)},
             ),
         )
     }

@@ -45,7 +45,9 @@ def test_a_new_file_is_cut_as_in_python(run, saved, new, tmp_path, raw):
     assert result.exit_code == 0, result.output
     selection = Selection.from_json(saved)
     small = pd.read_csv(tmp_path / "small.csv")
-    assert list(small) == list(selection.kept)
+    assert list(small) == ["cultivar", *selection.kept]  # the labels belong to the row
+    np.testing.assert_array_equal(small["cultivar"], new["cultivar"])
+    small = small[list(selection.kept)]
     np.testing.assert_array_equal(small, selection.transform(new))
     np.testing.assert_array_equal(small, new[list(selection.kept)])
 

@@ -381,9 +381,11 @@ def test_the_report_says_how_the_table_was_prepared(run, wine_csv, tmp_path, sca
     notes = json.loads(result.stdout)["notes"]
     assert len(notes) == 2
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    repeat = page[page.index('<section id="repeat">') :]
+    prepared = page[page.index('<section id="prepared">') :]
+    prepared = prepared[: prepared.index("</section>")]
     for note in notes:
-        assert f"<li>{note}</li>" in repeat
+        assert f"<li>{note}</li>" in prepared
+    repeat = page[page.index('<section id="repeat">') :]
     assert ("fit_transform(X)\nselector" in repeat) == (code is not None)
     assert code is None or code in repeat
 

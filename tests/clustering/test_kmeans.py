@@ -66,6 +66,15 @@ def test_given_labels_are_never_made_worse(digits, seed):
     np.testing.assert_array_equal(distances.argmin(axis=1), after.labels)
 
 
+def test_labels_that_tell_equal_samples_apart_do_not_win_by_rounding():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        flag = rng.random(300) < 0.3
+        X = ((flag - flag.mean()) / flag.std())[:, None]
+        start = 3 * flag + rng.integers(0, 3, 300)
+        assert len(kmeans(X, 6, start=start).centres) == 2
+
+
 def test_fewer_distinct_samples_than_clusters():
     X = np.repeat(np.eye(3), 5, axis=0)
     found = kmeans(X, 5, random_state=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.stats import spearmanr
 
 
 def dense(matrix):
@@ -63,3 +64,18 @@ def pca_scores(X, n_components):
     for loadings in directions:
         scores.append(sum(variance * v**2 for variance, v in zip(variances, loadings, strict=True)))
     return np.array(scores)
+
+
+def infinite_scores(X, alpha, factor):
+    """Row sums of (I − rA)⁻¹ − I, with A entry by entry and r from its largest eigenvalue."""
+    X = dense(X)
+    d = X.shape[1]
+    sigma = X.std(axis=0) / X.std(axis=0).max()
+    A = np.empty((d, d))
+    for i in range(d):
+        for j in range(d):
+            rho = 1.0 if i == j else spearmanr(X[:, i], X[:, j]).statistic
+            A[i, j] = alpha * max(sigma[i], sigma[j]) + (1 - alpha) * (1 - abs(rho))
+    radius = np.linalg.eigvalsh(A)[-1]
+    S = np.linalg.inv(np.eye(d) - factor / radius * A) - np.eye(d)
+    return S.sum(axis=1), radius

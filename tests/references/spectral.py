@@ -165,3 +165,21 @@ def precise_smallest(P, n_pairs):
             V[:, j] /= np.sqrt(V[:, j] @ V[:, j])
     values = 1 / np.einsum("ij,ij->j", V, inverse @ V)
     return values.astype(np.float64), V.astype(np.float64)
+
+
+# --- NDFS -------------------------------------------------------------------------------------
+
+
+def ndfs_objective(X, L, F, W, b, alpha, penalty, orthogonality, smoothing):
+    """Tr(FᵀLF) + α(‖XW + 1bᵀ − F‖² + penalty·Σ_i sqrt(‖w_i‖² + ζ)) + γ‖FᵀF − I‖²."""
+    misfit = np.linalg.norm(X @ W + b - F) ** 2
+    norms = np.sqrt(row_norms(W) ** 2 + smoothing)
+    excess = np.linalg.norm(F.T @ F - np.eye(F.shape[1])) ** 2
+    rough = np.trace(F.T @ L @ F)
+    return rough + alpha * (misfit + penalty * norms.sum()) + orthogonality * excess
+
+
+def normalized_laplacian(affinity):
+    """I − D^-½SD^-½ of a graph without isolated samples."""
+    scale = np.diag(1 / np.sqrt(affinity.sum(axis=1)))
+    return np.eye(len(affinity)) - scale @ affinity @ scale

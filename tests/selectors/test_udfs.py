@@ -283,10 +283,8 @@ def test_large_real_tables_are_solved(benchmark_set, name):
 
 @pytest.mark.parametrize("name", ["MouseBladder_sc", "News20"])
 @pytest.mark.parametrize("n_features", [100, 500])
-def test_sparse_and_dense_real_tables_have_the_same_scores(benchmark_set, name, n_features):
-    X, _ = benchmark_set(name)
-    X = X[:: X.shape[0] // 200][:200]
-    X = X[:, np.sort(np.argsort(-np.diff(X.tocsc().indptr), kind="stable")[:n_features])]
+def test_sparse_and_dense_real_tables_have_the_same_scores(fullest_columns, name, n_features):
+    X = fullest_columns(name, n_features)
     sparse, dense = UDFS(tol=1e-4).fit(X), UDFS(tol=1e-4).fit(X.toarray())
     assert sparse.n_iter_ == dense.n_iter_
     np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-10)

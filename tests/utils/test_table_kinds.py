@@ -54,4 +54,4 @@ def test_anndata_is_to_be_opened():
     for table in (AnnData(), View()):
         line = refusal(table, TypeError)
         assert "adata.X" in line
-        assert "adata.to_df()" in line
+        assert "tamis.genes.select(adata)" in line

@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from tamis.cli._failures import CommandError, reason
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tamis._typing import BoolArray
     from tamis.io import RawTable, Table
     from tamis.preprocessing import Preparation, Selection
 
-__all__ = ["Cut", "Missing", "Mixed", "listed", "prepared_table", "refuse_both", "write_prepared"]
+__all__ = [
+    "Cut",
+    "Missing",
+    "Mixed",
+    "listed",
+    "prepared_columns",
+    "prepared_table",
+    "refuse_both",
+]
 
 Missing = Literal["impute", "drop-rows", "drop-columns", "refuse"]
 
@@ -200,6 +206,10 @@ def told(preparation: Preparation) -> list[str]:
     taken = [f"{words}: {_named(kinds[kind])}" for kind, words in _KINDS.items() if kind in kinds]
     if taken:
         sentences.append(f"Taken for {'; '.join(taken)}.")
+    cautions = preparation.cautions_
+    sentences += cautions[:MOST_NAMED]
+    if len(cautions) > MOST_NAMED:
+        sentences.append(f"… and {len(cautions) - MOST_NAMED} more such remarks, in the report.")
     if preparation.imputed_:
         shares = list(preparation.imputed_.values())
         sentences.append(
@@ -220,20 +230,17 @@ def told(preparation: Preparation) -> list[str]:
     return sentences
 
 
-def write_prepared(raw: RawTable, selection: Selection, path: Path, format: str | None) -> None:
-    """Write the kept columns as prepared numbers, after those that belong to the row."""
-    import numpy as np
+def prepared_columns(raw: RawTable, selection: Selection, beside: Sequence[str]) -> RawTable:
+    """The kept columns as prepared numbers, after those that belong to the row."""
+    from tamis.utils.sparse import is_sparse
 
-    from tamis import io
-
-    X = np.asarray(selection.transform(raw.columns))
+    X = selection.transform(raw.columns)
+    X = X.toarray() if is_sparse(X) else X
     rows = selection.rows(raw.columns)
-    beside = [name for name in selection.passthrough if name in raw.columns]
     made = selection.get_feature_names_out().tolist()
     columns = {name: raw.columns[name][rows] for name in beside if name not in set(made)}
     columns |= {name: X[:, place] for place, name in enumerate(made)}
-    prepared = replace(raw, typed=columns, table=None, origin=None, aside=tuple(beside))
-    io.write_columns(prepared, list(columns), path, format=format)
+    return replace(raw, typed=columns, table=None, origin=None, aside=tuple(beside), format="")
 
 
 def _nothing(source: str, why: str) -> CommandError:

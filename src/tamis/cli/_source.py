@@ -18,7 +18,7 @@ from tamis.cli._screen import working
 if TYPE_CHECKING:
     from tamis.io import RawTable, Table
 
-__all__ = ["Source", "read_raw", "read_source", "spooled"]
+__all__ = ["Source", "read_as_it_comes", "read_raw", "read_source", "spooled"]
 
 _REGISTERED = "dataset:"
 
@@ -98,22 +98,15 @@ def read_source(
         What is done to a table of mixed types or with gaps; None refuses it.
     """
     ids = list(ids or ())
-    options: dict[str, Any] = {"labels": labels, "format": format, "key": key, "header": header}
-    options |= {name: value for name, value in (reading or {}).items() if value}
+    options = _options(labels, format, key, header, reading)
     if file.startswith(_REGISTERED):
-        name = file.removeprefix(_REGISTERED)
-        for option, value in {**options, "id": ids or None}.items():
-            if value is not None:
-                raise CommandError(f"{file} is a registered data set: leave out --{option}.")
+        name = _registered_name(file, {**options, "id": ids or None})
         code = f"from tamis import datasets\n\ntable = datasets.load({name!r})"
         return _checked(Source(file, _registered(name), lambda: _registered(name), code))
     with working(f"reading {file}"):
         path = spooled(file, format)
-        given = {name: value for name, value in options.items() if value is not None}
         if cut is None:
-            one = ids[0] if ids else None
-            if one is not None:
-                given["ids"] = one
+            given = {**options, "ids": ids[0]} if ids else options
 
             def read() -> Table:
                 from tamis import io
@@ -121,13 +114,64 @@ def read_source(
                 return _told(file, path, lambda: io.read(path, **given))
 
             return _checked(Source(file, read(), read, _code("read", file, given)))
-        return _any_table(file, path, given, ids, cut)
+        return _any_table(file, path, _with_ids(options, ids), cut)
 
 
-def _any_table(file: str, path: Path, given: dict[str, Any], ids: list[str], cut: Cut) -> Source:
+def read_as_it_comes(
+    file: str,
+    *,
+    labels: str | None = None,
+    ids: Sequence[str] | None = None,
+    format: str | None = None,
+    key: str | None = None,
+    header: bool | None = None,
+    reading: Mapping[str, Any] | None = None,
+) -> RawTable:
+    """The columns of a file or a registered set as they come; parameters as `read_source` has."""
+    from tamis.io import RawTable
+
+    options = _options(labels, format, key, header, reading)
+    if file.startswith(_REGISTERED):
+        table = _registered(_registered_name(file, {**options, "id": ids or None}))
+        beside = tuple(name for name, _ in table.beside())
+        return RawTable(
+            path=Path(file),
+            format=table.format,
+            aside=beside,
+            labels_name=beside[-1] if table.labels is not None else None,
+            table=table,
+        )
+    with working(f"reading {file}"):
+        return read_raw(file, spooled(file, format), _with_ids(options, list(ids or ())))
+
+
+def _options(
+    labels: str | None,
+    format: str | None,
+    key: str | None,
+    header: bool | None,
+    reading: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """What was said of a file, without what was not."""
+    options = {"labels": labels, "format": format, "key": key, "header": header}
+    options |= {name: value for name, value in (reading or {}).items() if value}
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _with_ids(options: dict[str, Any], ids: list[str]) -> dict[str, Any]:
+    return {**options, "ids": ids[0] if len(ids) == 1 else ids} if ids else options
+
+
+def _registered_name(file: str, options: Mapping[str, Any]) -> str:
+    """The name of a registered set, of which nothing else can be said."""
+    for option, value in options.items():
+        if value is not None:
+            raise CommandError(f"{file} is a registered data set: leave out --{option}.")
+    return file.removeprefix(_REGISTERED)
+
+
+def _any_table(file: str, path: Path, given: dict[str, Any], cut: Cut) -> Source:
     """A table of any kind: as it is where it is all numbers, else prepared."""
-    if ids:
-        given = {**given, "ids": ids[0] if len(ids) == 1 else ids}
     raw = read_raw(file, path, given)
     if raw.table is not None:
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +9,30 @@ import typer
 
 from tamis.cli._completion import format_names
 from tamis.cli._failures import CommandError, reason
-from tamis.cli._options import AsJson, File, Format, Header, Key, Labels
+from tamis.cli._mixed import prepared_columns
+from tamis.cli._options import (
+    AsJson,
+    Decimal,
+    Encoding,
+    File,
+    Format,
+    Header,
+    Ids,
+    Key,
+    Labels,
+    Na,
+    Sep,
+    Sheet,
+    Thousands,
+)
 from tamis.cli._screen import print_json, print_text, working
-from tamis.cli._source import Source, read_source
+from tamis.cli._source import read_as_it_comes
 from tamis.cli._standard_output import STANDARD_OUTPUT, format_on_stdout, sent_to_stdout
 from tamis.cli._targets import check_output, check_targets, write_all
+from tamis.utils.messages import describe_columns
 
 if TYPE_CHECKING:
+    from tamis.io import RawTable
     from tamis.preprocessing import Selection
 
 __all__ = ["apply"]
@@ -56,23 +72,24 @@ def apply(
         typer.Option("--raw", help="Write the columns as they are in FILE, not prepared."),
     ] = False,
     labels: Labels = None,
-    ids: Annotated[
-        str | None,
-        typer.Option(
-            "--id",
-            metavar="COLUMN",
-            help="A column that names the samples: it goes along to the output.",
-        ),
-    ] = None,
+    ids: Ids = None,
     format: Format = None,
     key: Key = None,
     header: Header = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    na: Na = None,
     as_json: AsJson = False,
 ) -> None:
     """Cut the columns of a saved selection from a new table.
 
     The new table may have its columns in another order, and others
-    beside them. What it lacks, or holds as another type, is named.
+    beside them. What it lacks, or holds as another type, is named. Gaps
+    are filled and categories encoded as in the table that the selection
+    was made on. Ids, labels, dates and text go along, if they are there.
 
     For example:
       tamis select data.csv --save selection.json
@@ -90,29 +107,41 @@ def apply(
     if to_stdout:
         paths["--output"] = STANDARD_OUTPUT
     chosen = read_selection(selection)
-    source = read_source(file, labels=labels, ids=ids, format=format, key=key, header=header)
-    notes = list(source.table.notes)
+    reading = {
+        "sep": sep,
+        "decimal": decimal,
+        "thousands": thousands,
+        "encoding": encoding,
+        "sheet": sheet,
+        "na": na,
+    }
+    raw_table = read_as_it_comes(
+        file, labels=labels, ids=ids, format=format, key=key, header=header, reading=reading
+    )
     ctx.with_resource(sent_to_stdout(paths))
-    _write(paths["--output"], source, chosen, raw, output_format)
+    along = _write(paths["--output"], file, raw_table, chosen, raw, output_format)
     kept = chosen.kept if raw else chosen.get_feature_names_out().tolist()
     if as_json:
         print_json(
             {
-                "source": source.name,
+                "source": file,
                 "selection": str(selection),
-                "n_samples": source.table.X.shape[0],
+                "n_samples": raw_table.n_rows,
                 "columns": list(kept),
+                "passthrough": along,
                 "raw": raw,
-                "notes": notes,
+                "notes": list(raw_table.notes),
                 "files": {"output": str(paths["--output"])},
             }
         )
         return
-    print_text(source.describe())
-    for note in notes:
+    print_text(f"{file}: {raw_table.n_rows:,} samples × {len(raw_table.names):,} columns.")
+    for note in raw_table.notes:
         print_text(note)
     how = "as they are in the file" if raw else "as prepared numbers"
     print_text(f"Cut {len(kept):,} columns of {selection}, {how}.")
+    if along:
+        print_text(f"Along with them: {describe_columns(range(len(along)), along)}.")
     if not to_stdout:
         print_text(f"Wrote {paths['--output']}")
 
@@ -131,35 +160,32 @@ def read_selection(path: Path) -> Selection:
         raise CommandError(str(error)) from None
 
 
-def _write(path: Path, source: Source, selection: Selection, raw: bool, format: str | None) -> None:
-    """Write the columns, all or nothing."""
-    import numpy as np
+def _write(
+    path: Path, file: str, table: RawTable, selection: Selection, raw: bool, format: str | None
+) -> list[str]:
+    """Write the columns, all or nothing; return those that go along with the kept ones."""
+    import scipy.sparse as sp
 
     from tamis import io
 
-    table = source.table
-    names = [str(name) for name in table.feature_names]
-    places = {name: place for place, name in enumerate(names)}
+    there = set(table.names)
+    beside = [name for name in (*table.aside, *selection.passthrough) if name in there]
+    along = [name for name in dict.fromkeys(beside) if name not in set(selection.kept)]
     try:
-        if raw:
-            selection.cut(dict.fromkeys(names))  # refuses what is not there
-            columns = [places[name] for name in selection.kept]
-        else:
-            X = selection.transform(_columns(source))
-            columns = list(range(X.shape[1]))
-            made = np.array(selection.get_feature_names_out(), dtype=object)
-            table = replace(table, X=X, feature_names=made, origin=None, stored_dtype=None)
+        with working("writing"):
+            if selection.preparation is None or raw:
+                selection.cut(dict.fromkeys(table.names))  # refuses what is not there
+            whole = table.table
+            if selection.preparation is None and whole is not None and sp.issparse(whole.X):
+                names = whole.feature_names.tolist()
+                places = [names.index(name) for name in selection.kept]
+                write_all({path: lambda p: io.write_table(whole, places, p, format=format)})
+            elif raw:
+                names = [*along, *selection.kept]
+                write_all({path: lambda p: io.write_columns(table, names, p, format=format)})
+            else:
+                cut = prepared_columns(table, selection, along)
+                write_all({path: lambda p: io.write_columns(cut, cut.names, p, format=format)})
     except ValueError as error:
-        raise CommandError(f"{source.name}: {reason(error)}.") from None
-    with working("writing"):
-        write_all({path: lambda beside: io.write_table(table, columns, beside, format=format)})
-
-
-def _columns(source: Source) -> object:
-    """The table as columns by name; a sparse one as it is."""
-    import scipy.sparse as sp
-
-    X, names = source.table.X, source.table.feature_names
-    if sp.issparse(X):
-        return X
-    return {str(name): X[:, place] for place, name in enumerate(names)}
+        raise CommandError(f"{file}: {reason(error)}.") from None
+    return along

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tamis.cli._cells import Batch, Genes, Subset, select_genes
 from tamis.cli._completion import format_names, method_names, parameter_settings
 from tamis.cli._decisions import found_in_json, print_reasons
 from tamis.cli._failures import ARGUMENTS, CommandError
-from tamis.cli._grouping import SourceRanking, rank_sources
+from tamis.cli._grouping import SourceRanking, grouped
 from tamis.cli._layers import layer_key, what_it_holds
-from tamis.cli._mixed import Cut, Missing, listed, refuse_both, write_prepared
+from tamis.cli._mixed import Cut, Missing, listed, prepared_columns, refuse_both
 from tamis.cli._options import (
     AsJson,
     Decimal,
@@ -188,6 +189,9 @@ def select(
     sheet: Sheet = None,
     na: Na = None,
     layer: Layer = None,
+    genes: Genes = False,
+    batch: Batch = None,
+    subset: Subset = False,
     top: Annotated[
         int, typer.Option(metavar="N", min=0, help="How many of the kept columns to print.")
     ] = 20,
@@ -212,11 +216,43 @@ def select(
       tamis select data.parquet -m udfs --param gamma=0.01 --ranking r.csv
       tamis select dataset:digits -k 20 --report report.html
       tamis select data.csv --keep price --drop 'id_*' --save cut.json
+      tamis select cells.h5ad --layer counts --batch sample -o hvg.h5ad
     """
+    from tamis.grouped import GroupedSelector
     from tamis.inspection import read_decisions
     from tamis.registry import DEFAULT_METHOD, DEFAULT_METHOD_REASON
 
     wanted = read_number(number)
+    if genes or batch is not None or subset:
+        select_genes(
+            file,
+            number=wanted,
+            method=method,
+            layer=layer,
+            batch=batch,
+            clusters=clusters,
+            subset=subset,
+            output=output,
+            seed=seed,
+            top=top,
+            as_json=as_json,
+            others={
+                "--param": param,
+                "--scale": scale != "auto",
+                "--output-format": output_format,
+                "--ranking": ranking,
+                "--report": report,
+                "--save": save,
+                "--prepared": prepared_output,
+                "--keep": keep,
+                "--drop": drop,
+                "--key": key,
+                "--max-rows": max_rows,
+                "--labels": labels,
+                "--id": ids,
+            },
+        )
+        return
     chosen = find_method(method or DEFAULT_METHOD)
     why = "as asked for" if method else DEFAULT_METHOD_REASON
     parameters = read_parameters(chosen, param or [], clusters)
@@ -268,27 +304,30 @@ def select(
     if not finds_number:
         n_wanted, why_so_many = number_to_keep(wanted, n_left, source.name)
         n_wanted = _at_least_the_kept(n_wanted, wanted, model, source)
-        model.set_params(n_features_to_select=_of_outputs(n_wanted, model, source))
+        model.set_params(n_features_to_select=n_wanted)
     pixels = image_shape(shape, source)
     prepared = prepare(source, chosen, scale, max_rows, seed)
     _level_groups(prepared, source)
     prepared.words += fit_defaults_to(prepared.X.shape[0], model, chosen, parameters)
     said = source.describe()
+    fitted = model if source.mixed is None else grouped(model, source.mixed, n_wanted)
     start = time.perf_counter()
     if model.get_params().get("verbose"):  # it shows its own progress
-        fit(model, prepared.X, source.name)
+        fit(fitted, prepared.X, source.name)
     else:
         with working(f"ranking {prepared.X.shape[1]:,} columns by {chosen.name}"):
-            fit(model, prepared.X, source.name)
+            fit(fitted, prepared.X, source.name)
     seconds = time.perf_counter() - start
     n_samples, n_columns = source.table.X.shape
     names = [str(name) for name in source.table.feature_names]
     n_rows = prepared.X.shape[0]
     ranked: Selector | SourceRanking = model
     if source.mixed is not None:
-        groups = source.mixed.preparation.groups_
-        ranked = rank_sources(model, groups, n_wanted)
-        n_samples, n_columns, names = source.mixed.raw.n_rows, len(groups), list(groups)
+        assert isinstance(fitted, GroupedSelector)
+        ranked = SourceRanking(fitted)
+        model = fitted.selector_
+        names = list(source.mixed.preparation.groups_)
+        n_samples, n_columns = source.mixed.raw.n_rows, len(names)
     n_kept = int(ranked.get_support().sum())
 
     command = shlex.join(["tamis", *ctx.meta[ARGUMENTS]])
@@ -404,14 +443,6 @@ def _at_least_the_kept(
             f"-k keeps {number} columns, but --keep names {n_kept}; ask for at least {n_kept}."
         )
     return max(n_kept, number)
-
-
-def _of_outputs(number: int, model: Selector, source: Source) -> int:
-    """The same share of what was made of the columns as `number` is of the columns."""
-    if source.mixed is None:
-        return number
-    n_sources, n_outputs = len(source.mixed.preparation.groups_), source.table.X.shape[1]
-    return max(round(number * n_outputs / n_sources), number, len(model.keep or ()))
 
 
 def _level_groups(prepared: Prepared, source: Source) -> None:
@@ -531,7 +562,8 @@ def _write(
             if mixed is not None:
                 chosen = _selection(source, model, ranked, method)
                 if how.prepared:
-                    write_prepared(mixed.raw, chosen, path, how.format)
+                    cut = prepared_columns(mixed.raw, chosen, chosen.passthrough)
+                    io.write_columns(cut, cut.names, path, format=how.format)
                 else:
                     names = [*chosen.passthrough, *chosen.kept]
                     io.write_columns(mixed.raw, names, path, format=how.format)

@@ -11,7 +11,7 @@ maximum margin.
 
 from tamis.clustering._communities import communities, modularity
 from tamis.clustering._kmeans import Clusters, between_root, cluster_means, indicator, kmeans
-from tamis.clustering._manifold import ManifoldGraph, manifold_laplacian
+from tamis.clustering._manifold import ManifoldGraph, is_complete, manifold_laplacian
 from tamis.clustering._maximum_margin import (
     MaximumMarginClustering,
     balance_limit,
@@ -22,17 +22,21 @@ from tamis.clustering._maximum_margin import (
     n_functions,
 )
 from tamis.clustering._normalized_cut import normalized_cut
+from tamis.clustering._sparse_kmeans import WeightedClusters, bounded_weights, sparse_kmeans
 
 __all__ = [
     "Clusters",
     "ManifoldGraph",
     "MaximumMarginClustering",
+    "WeightedClusters",
     "balance_limit",
     "between_root",
+    "bounded_weights",
     "cluster_means",
     "communities",
     "decided_labels",
     "indicator",
+    "is_complete",
     "kmeans",
     "manifold_laplacian",
     "margin_failure",
@@ -41,4 +45,5 @@ __all__ = [
     "modularity",
     "n_functions",
     "normalized_cut",
+    "sparse_kmeans",
 ]

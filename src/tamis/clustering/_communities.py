@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from sknetwork.clustering import Louvain
 
 from tamis._typing import FloatArray, IntArray, SparseMatrix
+from tamis.graphs import Graph, LandmarkGraph
 
 # Gains of modularity below this end the search.
 GAIN = 1e-6
@@ -16,14 +17,15 @@ LOWEST, HIGHEST = -6.0, 10.0
 
 
 def communities(
-    affinity: SparseMatrix, n_clusters: int | None = None, *, order: IntArray | None = None
+    affinity: Graph, n_clusters: int | None = None, *, order: IntArray | None = None
 ) -> IntArray:
     """Communities by the method of Louvain, which climbs the modularity of the partition.
 
     Parameters
     ----------
-    affinity : csr_array of shape (n_samples, n_samples)
-        Symmetric and non-negative.
+    affinity : csr_array of shape (n_samples, n_samples) or LandmarkGraph
+        Symmetric and non-negative. Of a landmark graph the landmarks are grouped, by the samples
+        that they share, and each sample joins the group that has most of its ties.
     n_clusters : int or None, default=None
         How many communities. None lets modularity decide. A number is reached by the lowest
         resolution that gives at least as many, after which those whose union costs the least
@@ -51,11 +53,25 @@ def communities(
     n_samples = affinity.shape[0]
     if order is None:
         order = np.arange(n_samples)
+    if isinstance(affinity, LandmarkGraph):
+        labels = _of_landmarks(affinity, n_clusters)
+        labels[order] = _largest_first(labels[order])
+        return labels
     graph = _short_indices(sp.csr_array(affinity)[order][:, order])
     found = _louvain(graph, 1.0) if n_clusters is None else _of_number(graph, n_clusters)
     labels = np.empty(n_samples, dtype=np.intp)
     labels[order] = _largest_first(found)
     return labels
+
+
+def _of_landmarks(graph: LandmarkGraph, n_clusters: int | None) -> IntArray:
+    """The community of each sample, from those of its landmarks. O(n·n_nearest·n_communities)."""
+    groups = communities(graph.tie_gram, n_clusters)
+    members = sp.csr_array((np.ones(len(groups)), groups, np.arange(len(groups) + 1)))
+    shares = (graph.ties @ members).toarray()
+    # Equal shares differ by rounding, which must not decide.
+    most = shares.max(axis=1, keepdims=True)
+    return (shares >= most * (1 - 1e-9)).argmax(axis=1)
 
 
 def modularity(affinity: SparseMatrix, labels: IntArray) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -87,10 +88,14 @@ def kmeans(
         # Fewer distinct samples than clusters: the result says so by its number of centres.
         warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
         found = model.fit_predict(X)
-    candidates = [_clusters_of(X, _without_gaps(found))]
+    best = _clusters_of(X, _without_gaps(found))
     if start is not None:
-        candidates.append(_clusters_of(X, start))
-    best = min(candidates, key=lambda clusters: clusters.inertia)
+        given = _clusters_of(X, start)
+        # Less by rounding alone is not less: labels that tell equal samples apart would win.
+        values: Any = X.data if is_sparse(X) else X
+        rounding = 10 * np.finfo(best.centres.dtype).eps * float(np.vdot(values, values))
+        if given.inertia < best.inertia - rounding:
+            best = given
     labels = np.empty_like(best.labels)
     labels[order] = best.labels
     return Clusters(labels, best.centres, best.inertia)

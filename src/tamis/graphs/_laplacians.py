@@ -7,17 +7,25 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
+from tamis.graphs._landmark_graph import Graph, LandmarkGraph
 from tamis.utils.columns import weighted_moments
-from tamis.utils.rows import dirichlet_energies
+from tamis.utils.rows import dirichlet_energies as edge_energies
 
 
-def degrees(affinity: SparseMatrix) -> FloatArray:
-    """Sum of the weights at each sample. O(nnz)."""
+def degrees(affinity: Graph) -> FloatArray:
+    """Sum of the weights at each sample; 1 on a landmark graph. O(nnz)."""
+    if isinstance(affinity, LandmarkGraph):
+        return np.ones(affinity.shape[0])
     return np.asarray(affinity.sum(axis=1)).ravel()
 
 
 def laplacian(affinity: SparseMatrix) -> SparseMatrix:
     """``L = D − W``: the graph Laplacian, sparse. O(nnz)."""
+    if isinstance(affinity, LandmarkGraph):
+        raise TypeError(
+            "The Laplacian of a landmark graph is not sparse; use its laplacian_times, or build "
+            "the graph with method='exact'."
+        )
     return sp.csr_array(sp.diags_array(degrees(affinity)) - affinity)
 
 
@@ -32,14 +40,28 @@ def inverse_sqrt(values: FloatArray) -> FloatArray:
     return np.divide(1, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
 
 
-def n_components(affinity: SparseMatrix) -> int:
+def dirichlet_energies(affinity: Graph, X: Matrix) -> FloatArray:
+    """``fᵀLf = Σ_{i<j} w_ij (f_i − f_j)²`` for each column f of X.
+
+    Nothing cancels, so that the value is as exact for a column near 10⁶ as for one near zero, and
+    sparse `X` stays sparse. O(nnz(W)·d), or O(nnz(W)·nnz(X)/n) for sparse; on a landmark graph its
+    ties take the place of the edges.
+    """
+    if isinstance(affinity, LandmarkGraph):
+        return affinity.energies(X)
+    return edge_energies(affinity, X)
+
+
+def n_components(affinity: Graph) -> int:
     """Number of connected components; a sample without an edge is one of its own. O(nnz)."""
+    if isinstance(affinity, LandmarkGraph):
+        affinity = affinity.tie_gram  # landmarks that share no sample are apart
     graph = sp.csr_array(affinity, copy=True)
     graph.eliminate_zeros()  # a stored zero is no edge
     return int(connected_components(graph, directed=False, return_labels=False))
 
 
-def feature_roughness(affinity: SparseMatrix, X: Matrix, *, centre: bool) -> FloatArray:
+def feature_roughness(affinity: Graph, X: Matrix, *, centre: bool) -> FloatArray:
     """``fᵀLf / fᵀDf`` for each column f: how much it varies along the edges, within [0, 2].
 
     With `centre` the denominator is taken after the weighted mean of f is removed (the numerator

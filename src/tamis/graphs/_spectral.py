@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
-from tamis._typing import FloatArray, SparseMatrix
+from tamis._typing import FloatArray, Matrix, SparseMatrix
+from tamis.graphs._landmark_graph import Graph, LandmarkGraph
 from tamis.graphs._laplacians import degrees, inverse_sqrt
 
 # Below this many samples a dense eigensolver is faster than Lanczos, and always converges.
@@ -21,10 +22,12 @@ LANCZOS_RESTARTS = 300
 INVERSE_SHIFT = 1e-6
 # Edges of less relative weight do not count for the eigenvectors.
 NEGLIGIBLE_WEIGHT = 1e-8
+# An eigenvalue of a landmark graph's affinity below this is rounding, and its vector arbitrary.
+SMALLEST_AFFINITY = 1e-10
 
 
 def laplacian_eigenvectors(
-    affinity: SparseMatrix, n_vectors: int, *, drop_constant: bool = True
+    affinity: Graph, n_vectors: int, *, drop_constant: bool = True
 ) -> tuple[FloatArray, FloatArray]:
     """The smoothest unit eigenvectors of the normalised Laplacian, and their eigenvalues.
 
@@ -36,7 +39,7 @@ def laplacian_eigenvectors(
 
     Parameters
     ----------
-    affinity : csr_array of shape (n_samples, n_samples)
+    affinity : csr_array of shape (n_samples, n_samples) or LandmarkGraph
         Symmetric and non-negative. Samples without an edge get zeros.
     n_vectors : int
         At most the number of samples with an edge, less one if `drop_constant`.
@@ -53,7 +56,13 @@ def laplacian_eigenvectors(
     -----
     O(nnz) per Lanczos step, O(n·n_vectors) memory; a dense solver for small graphs. Where Lanczos
     does not converge (chains and other thin graphs), it works on a sparse factor of the Laplacian.
+    A landmark graph of m landmarks needs that of their m × m matrix only, and O(n) per eigenvector.
     """
+    if isinstance(affinity, LandmarkGraph):
+        values, B = landmark_embedding(
+            affinity.tie_gram, affinity.mass, n_vectors, drop_constant=drop_constant
+        )
+        return values, affinity.ties @ B
     affinity = _without_negligible_edges(affinity)
     degree = degrees(affinity)
     connected = np.flatnonzero(degree > 0)
@@ -83,7 +92,7 @@ def laplacian_eigenvectors(
 
 
 def spectral_embedding(
-    affinity: SparseMatrix, n_components: int, *, drop_constant: bool = True
+    affinity: Graph, n_components: int, *, drop_constant: bool = True
 ) -> tuple[FloatArray, FloatArray]:
     """The smoothest solutions of ``L y = λ D y`` on a graph (Laplacian eigenmaps).
 
@@ -92,7 +101,7 @@ def spectral_embedding(
 
     Parameters
     ----------
-    affinity : csr_array of shape (n_samples, n_samples)
+    affinity : csr_array of shape (n_samples, n_samples) or LandmarkGraph
     n_components : int
     drop_constant : bool, default=True
 
@@ -112,9 +121,56 @@ def spectral_embedding(
     >>> (embedding > 0).ravel()
     array([False, False, False,  True,  True,  True])
     """
+    if isinstance(affinity, LandmarkGraph):  # its degrees are 1
+        return laplacian_eigenvectors(affinity, n_components, drop_constant=drop_constant)
     affinity = _without_negligible_edges(affinity)
     values, vectors = laplacian_eigenvectors(affinity, n_components, drop_constant=drop_constant)
     return values, inverse_sqrt(degrees(affinity))[:, None] * vectors
+
+
+def landmark_embedding(
+    tie_gram: Matrix, mass: FloatArray, n_vectors: int, *, drop_constant: bool = True
+) -> tuple[FloatArray, FloatArray]:
+    """The smoothest eigenvectors ``Y = ZB`` of a landmark graph, from ``ZᵀZ`` alone.
+
+    With ``Λ = diag(mass)``, the singular vectors of ``ZΛ^-½`` come from the eigenpairs (σ, V) of
+    the m × m matrix ``Λ^-½ ZᵀZ Λ^-½``: ``Y = ZΛ^-½Vσ^-½``. The rows of Z are not needed: ``XᵀY``
+    is ``(XᵀZ)B``.
+
+    Parameters
+    ----------
+    tie_gram : {ndarray, sparse} of shape (n_landmarks, n_landmarks)
+        ``ZᵀZ``. As the affinity of a graph of landmarks it has the degrees `mass`, so that
+        landmarks that share no sample, directly or through others, are components of it.
+    mass : ndarray of shape (n_landmarks,)
+        Sums of the columns of Z. Landmarks of mass 0 get zeros.
+    n_vectors : int
+        Less than the number of landmarks with a mass.
+    drop_constant : bool, default=True
+        Whether to leave the constant vector out.
+
+    Returns
+    -------
+    eigenvalues : ndarray of shape (n_vectors,)
+        Of the Laplacian I − W: ascending, within [0, 1].
+    B : ndarray of shape (n_landmarks, n_vectors)
+        ``Y = ZB`` has orthonormal columns.
+
+    Notes
+    -----
+    O(nnz) per Lanczos step, or O(m³) for few landmarks; independent of the number of samples.
+    """
+    values, vectors = laplacian_eigenvectors(
+        sp.csr_array(tie_gram), n_vectors, drop_constant=drop_constant
+    )
+    affinity = 1 - values
+    if affinity.min() < SMALLEST_AFFINITY:
+        n_found = int(np.count_nonzero(affinity >= SMALLEST_AFFINITY))
+        raise ValueError(
+            f"{n_vectors} eigenvectors were asked of a graph of {len(mass)} landmarks that has "
+            f"{n_found}; take more landmarks, or ask for fewer (n_clusters, n_components)."
+        )
+    return values, inverse_sqrt(mass)[:, None] * vectors / np.sqrt(affinity)
 
 
 def _without_negligible_edges(affinity: SparseMatrix) -> SparseMatrix:

@@ -30,6 +30,8 @@ from tamis.io._array_files import ArrayFileError, csr_parts, named_arrays
 from tamis.io._arrays import LABEL_NAMES, TABLE_NAMES
 from tamis.io._errors import TableError, TableWarning, UnusableError, close_matches
 from tamis.io._formats import FORMATS, Format, check_content, columns_of_var, format_of, formats
+from tamis.io._lazy import Block, LazyTable
+from tamis.io._opening import open_table as open
 from tamis.io._origin import Origin
 from tamis.io._raw import RawTable, raw_of_table
 from tamis.io._raw_writing import columns_to_write
@@ -44,6 +46,8 @@ __all__ = [
     "LABEL_NAMES",
     "TABLE_NAMES",
     "ArrayFileError",
+    "Block",
+    "LazyTable",
     "RawTable",
     "Table",
     "TableError",
@@ -53,6 +57,7 @@ __all__ = [
     "format_of",
     "formats",
     "named_arrays",
+    "open",
     "read",
     "read_columns",
     "write_columns",
@@ -510,7 +515,7 @@ def write_ranking(
         }
         for j in np.argsort(selector.ranking_, kind="stable")
     ]
-    with writing(target) as beside, open(beside, "w", encoding="utf-8", newline="") as file:
+    with writing(target) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         if kind == ".json":
             json.dump(records, file, ensure_ascii=False, indent=1)
             file.write("\n")

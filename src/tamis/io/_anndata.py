@@ -30,7 +30,7 @@ _EMPTY_GROUPS = ("layers", "obsm", "varm", "obsp", "varp", "uns")
 
 
 @contextmanager
-def _opened(path: Path, format: str, mode: str) -> Iterator[Any]:
+def opened_tree(path: Path, format: str, mode: str) -> Iterator[Any]:
     if format == "h5ad":
         with need("h5py", "anndata").File(path, mode) as file:
             yield file
@@ -50,11 +50,19 @@ def _opened(path: Path, format: str, mode: str) -> Iterator[Any]:
                 zarr.consolidate_metadata(path)
 
 
+def names_of_var(path: Path, tree: Any) -> list[str] | None:
+    """The names of the columns; None where the tree is an array or has no table of them."""
+    if hasattr(tree, "shape") or "var" not in tree:
+        return None
+    var = _frame(path, tree["var"], "var")
+    return [str(name) for name in _column(var, var.attrs["_index"])]
+
+
 def read_anndata(
     path: Path, *, format: str, labels: str | None, ids: str | None, key: str | None
 ) -> Table:
     """Read ``X``, or the array that `key` names (``layers/counts``), with the names in ``var``."""
-    with _opened(path, format, "r") as tree:
+    with opened_tree(path, format, "r") as tree:
         if hasattr(tree, "shape"):
             return make_table(path, format, np.asarray(tree[...]), None)
         where = key or "X"
@@ -156,10 +164,10 @@ def write_anndata(table: Table, path: Path, *, format: str, var: Mapping[str, Fl
             shutil.copytree(table.path, path, dirs_exist_ok=True)
         mode = "r+"
     else:
-        with _opened(path, format, "w") as tree:
+        with opened_tree(path, format, "w") as tree:
             _write_tree(tree, table)
         mode = "r+"
-    with _opened(path, format, mode) as tree:
+    with opened_tree(path, format, mode) as tree:
         frame = tree["var"]
         order = [str(column) for column in frame.attrs["column-order"]]
         for name, values in var.items():
@@ -172,7 +180,7 @@ def write_anndata(table: Table, path: Path, *, format: str, var: Mapping[str, Fl
 
 
 def _is_anndata(path: Path, format: str) -> bool:
-    with _opened(path, format, "r") as tree:
+    with opened_tree(path, format, "r") as tree:
         return not hasattr(tree, "shape") and "var" in tree and "_index" in tree["var"].attrs
 
 

@@ -19,7 +19,7 @@ from tamis.io._header import name_columns
 from tamis.io._origin import Origin, objects
 from tamis.io._raw import RawTable, unique_names
 from tamis.io._reading import Reading
-from tamis.io._table import default_names, set_aside
+from tamis.io._table import default_names, set_aside, spaces_note
 from tamis.io._text import LONGEST_CELL, in_any_encoding, records, start_of_text
 from tamis.io._text_layout import Layout, data_lines
 from tamis.io._typed_cells import typed_columns
@@ -218,13 +218,15 @@ def _assembled(
     names = list(columns)
     if not names or not len(columns[names[0]]):
         raise TableError(f"{path}: the table has columns but no rows; nothing can be learned.")
-    found = []
+    found, notes = [], list(notes)
     for wanted in ids:
         place = set_aside(path, names, labels, wanted)[2]
         assert place is not None
         found.append(names[place])
+        notes += spaces_note(wanted, names[place], "ids")
     label = set_aside(path, names, labels, None)[1]
     labels_name = None if label is None else names[label]
+    notes += spaces_note(labels, labels_name, "labels")
     first = [row_names] if row_names is not None and row_names != labels_name else []
     aside = dict.fromkeys([*first, *found, *([] if labels_name is None else [labels_name])])
     return RawTable(

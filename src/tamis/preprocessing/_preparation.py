@@ -19,6 +19,7 @@ from tamis.preprocessing._kinds import (
     NEARLY_ALL,
     Recognised,
     example,
+    is_caution,
     recognised,
 )
 from tamis.preprocessing._readings import (
@@ -75,6 +76,8 @@ class Preparation(TransformerMixin, BaseEstimator):
         The share of imputed values of each column that had gaps.
     notes_ : tuple of str
         What was guessed, imputed and dropped, in sentences.
+    cautions_ : tuple of str
+        Those of the notes that ask for a second look: what may be an identifier, or was a guess.
     rows_ : ndarray of bool
         The rows of the fitted table that are used; all but with ``missing="drop-rows"``.
     n_features_in_ : int
@@ -221,6 +224,12 @@ class Preparation(TransformerMixin, BaseEstimator):
         self._fit_scaling(numbers, codes)
         self.notes_ = tuple(notes)
         return self
+
+    @property
+    def cautions_(self) -> tuple[str, ...]:
+        """Those of the notes that ask for a second look."""
+        check_is_fitted(self, "groups_")
+        return tuple(note for note in self.notes_ if is_caution(note))
 
     def _recognise(self, source: Source) -> dict[str, Recognised]:
         wanted = self._wanted_kinds(source)

@@ -11,9 +11,11 @@ from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, Matrix
 from tamis.base import OBJECTIVE, Keeps, Selector
+from tamis.distributed import Needs
 from tamis.solvers.column_subset import column_subset
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import extent
+from tamis.utils.condensed import Condensed
 
 
 class ColumnSubset(Selector):
@@ -108,6 +110,7 @@ class ColumnSubset(Selector):
     """
 
     _keeps: ClassVar[Keeps] = "given"
+    _needs: ClassVar[Needs | None] = "products"
     _learned: ClassVar[dict[str, Any]] = {
         **OBJECTIVE,
         "order_": ("_n_chosen",),
@@ -141,7 +144,7 @@ class ColumnSubset(Selector):
         """How many columns add something, at most."""
         return min(n_samples, n_features)
 
-    def _fit(self, X: Matrix) -> FloatArray:
+    def _fit(self, X: Matrix | Condensed) -> FloatArray:
         """The greedy choice of [1]_ and the exchanges of [2]_."""
         n_constant = np.count_nonzero(self._listed("keep") & self._set_aside)
         n_places = min(self._n_fitted - n_constant, X.shape[1])

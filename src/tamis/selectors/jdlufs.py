@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE
 from tamis.clustering import kmeans
-from tamis.graphs import Weights, laplacian
+from tamis.graphs import Method, Weights, laplacian
 from tamis.selectors._atoms import number_of_atoms
-from tamis.selectors._graph import GraphSelector
+from tamis.selectors._graph import EdgeSelector
 from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.block_coordinate_descent import block_coordinate_descent
 from tamis.solvers.dictionary import (
@@ -49,7 +49,7 @@ LAST_REGRESSION_STEPS = 100
 MOST_CELLS = 0.1
 
 
-class JDLUFS(GraphSelector):
+class JDLUFS(EdgeSelector):
     r"""Joint dictionary learning: features that rebuild labels which a dictionary shares.
 
     Samples and their soft cluster labels U are rebuilt from one set of codes A, by two dictionaries
@@ -99,6 +99,10 @@ class JDLUFS(GraphSelector):
         First labels: K-means of the spectral embedding of the graph, or of the table.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How they are found. The method needs each sample's own neighbours, so that landmarks do not
+        serve it: "auto" is exact up to about 70,000 samples × 784 columns, and approximate beyond
+        where pynndescent is installed.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -151,6 +155,9 @@ class JDLUFS(GraphSelector):
     objective_ : ndarray of shape (n_iter_,)
         The objective after each iteration; it never rises.
     n_iter_ : int
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -209,7 +216,7 @@ class JDLUFS(GraphSelector):
         "scale_": 1.0,
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphSelector._parameter_constraints,
+        **EdgeSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "n_atoms": [None, Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="neither")],
@@ -238,6 +245,7 @@ class JDLUFS(GraphSelector):
         orthogonality: float = 100.0,
         init: Init = "spectral",
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -252,6 +260,7 @@ class JDLUFS(GraphSelector):
         super().__init__(
             n_features_to_select,
             n_neighbors=n_neighbors,
+            neighbors=neighbors,
             weights=weights,
             bandwidth=bandwidth,
             affinity=affinity,

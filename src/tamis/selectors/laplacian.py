@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from tamis._typing import FloatArray, Matrix
 from tamis.base import Keeps
-from tamis.graphs import feature_roughness
+from tamis.distributed import CondensedTable, Needs
 from tamis.selectors._graph import GraphSelector
 
 
@@ -31,6 +31,10 @@ class LaplacianScore(GraphSelector):
         Number or fraction of features to keep; None keeps half.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate", "landmarks"}, default="auto"
+        How they are found: one by one, approximately, or by landmarks that stand for the samples.
+        "auto" is exact up to about 70,000 samples × 784 columns, and takes landmarks beyond; see
+        :func:`tamis.graphs.sample_graph`.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -53,6 +57,9 @@ class LaplacianScore(GraphSelector):
         Negative Laplacian scores, in [-2, 0].
     ranking_ : ndarray of shape (n_features,)
         1 is the best feature.
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -75,6 +82,7 @@ class LaplacianScore(GraphSelector):
     """
 
     _keeps: ClassVar[Keeps] = "independent"
+    _needs: ClassVar[Needs | None] = "graph"
 
-    def _fit(self, X: Matrix) -> FloatArray:
-        return -feature_roughness(self._sample_graph(X), X, centre=True)
+    def _fit(self, X: Matrix | CondensedTable) -> FloatArray:
+        return -self._roughness(X, centre=True)

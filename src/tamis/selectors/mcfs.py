@@ -13,12 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis._typing import BoolArray, FloatArray, Matrix
 from tamis.base import Keeps
-from tamis.graphs import Weights, spectral_embedding
+from tamis.distributed import CondensedTable, Needs
+from tamis.graphs import Method, Weights
 from tamis.selectors._graph import GraphSelector
 from tamis.solvers.active_features import GramColumns
 from tamis.solvers.lars import least_angle_regression, scores_along_paths
-from tamis.solvers.table_operator import TableOperator
-from tamis.utils.columns import centred_unit_columns
 
 # Features that enter each regression, at most, unless more are asked for.
 MOST_STEPS = 200
@@ -49,6 +48,10 @@ class MCFS(GraphSelector):
         of the new number, read off the same regressions: no new `fit` is needed.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate", "landmarks"}, default="auto"
+        How they are found: one by one, approximately, or by landmarks that stand for the samples.
+        "auto" is exact up to about 70,000 samples × 784 columns, and takes landmarks beyond; see
+        :func:`tamis.graphs.sample_graph`.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -78,6 +81,9 @@ class MCFS(GraphSelector):
         Coefficients, a column for each eigenvector.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         The eigenvectors, centred and of unit length.
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -104,6 +110,7 @@ class MCFS(GraphSelector):
     """
 
     _keeps: ClassVar[Keeps] = "given"
+    _needs: ClassVar[Needs | None] = "graph"
     _learned: ClassVar[dict[str, Any]] = {
         "coef_": ("n_features", "n_clusters"),
         "embedding_": ("n_samples", "n_clusters"),
@@ -121,6 +128,7 @@ class MCFS(GraphSelector):
         n_clusters: int = 5,
         n_nonzero_coefs: int | None = None,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -132,6 +140,7 @@ class MCFS(GraphSelector):
         super().__init__(
             n_features_to_select,
             n_neighbors=n_neighbors,
+            neighbors=neighbors,
             weights=weights,
             bandwidth=bandwidth,
             affinity=affinity,
@@ -143,12 +152,10 @@ class MCFS(GraphSelector):
         self.n_clusters = n_clusters
         self.n_nonzero_coefs = n_nonzero_coefs
 
-    def _fit(self, X: Matrix) -> FloatArray:
-        _, Y = spectral_embedding(self._sample_graph(X), self.n_clusters)
-        self.embedding_ = centred_unit_columns(Y)
-        centred = TableOperator.centred(X)
+    def _fit(self, X: Matrix | CondensedTable) -> FloatArray:
+        centred, embedding = self._regression_on_embedding(X, self.n_clusters)
         gram = GramColumns(centred)
-        targets = self._left_to_rebuild(self.embedding_, centred)
+        targets = self._left_to_rebuild(embedding, centred)
         self._correlation = centred.transposed_times(targets)
         self._n_fixed = self.n_nonzero_coefs
         most = min(max(MOST_STEPS, self._n_fixed or 0), X.shape[1], X.shape[0] - 1)

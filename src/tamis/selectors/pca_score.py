@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, RealNotInt
 
 from tamis._typing import FloatArray, Matrix
-from tamis.base import Keeps, Selector
+from tamis.base import Keeps
+from tamis.distributed import Needs
+from tamis.selectors._components import ComponentSelector
 from tamis.solvers.principal import principal_components
 from tamis.utils.columns import variances
+from tamis.utils.condensed import Condensed
 
 DEFAULT_COMPONENTS = 5
 
 
-class PCAScore(Selector):
+class PCAScore(ComponentSelector):
     r"""Rank features by the part of their variance that the leading principal components carry.
 
     With the variances :math:`\lambda_j` and unit directions :math:`v_j` of the leading m
@@ -67,17 +68,10 @@ class PCAScore(Selector):
     """
 
     _keeps: ClassVar[Keeps] = "independent"
+    _needs: ClassVar[Needs | None] = "products"
     _learned: ClassVar[dict[str, Any]] = {
         "n_components_": 0,
         "explained_variance_": ("n_components_",),
-    }
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
-        "n_components": [
-            None,
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-        ],
     }
 
     def __init__(
@@ -91,18 +85,9 @@ class PCAScore(Selector):
         super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_components = n_components
 
-    def _check_parameters(self, n_samples: int) -> None:
-        super()._check_parameters(n_samples)
-        most = min(n_samples, self.n_features_in_)
-        if self.n_components is not None and self.n_components > most:
-            raise ValueError(
-                f"n_components={self.n_components} is too large for n_samples={n_samples} and "
-                f"n_features={self.n_features_in_}; use at most {most}."
-            )
-
-    def _fit(self, X: Matrix) -> FloatArray:
-        wanted = DEFAULT_COMPONENTS if self.n_components is None else self.n_components
-        self.explained_variance_, directions = principal_components(X, min(wanted, *X.shape))
+    def _fit(self, X: Matrix | Condensed) -> FloatArray:
+        wanted = self._wanted_components(X.shape, DEFAULT_COMPONENTS)
+        self.explained_variance_, directions = principal_components(X, wanted)
         self.n_components_ = len(self.explained_variance_)
         # Components carry no more of a feature than its variance; rounding may say otherwise where
         # the scales of features lie many digits apart.

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import Interval, Options
 
-from tamis._typing import FloatArray, Matrix, SparseMatrix
+from tamis._typing import FloatArray, Matrix
 from tamis.base import Keeps
-from tamis.graphs import Weights, degrees, feature_roughness, laplacian_eigenvectors
+from tamis.distributed import CondensedTable, Needs, condensed_embedding
+from tamis.graphs import Method, Weights, degrees, laplacian_eigenvectors
 from tamis.selectors._graph import GraphSelector
 from tamis.utils.columns import weighted_moments
 
@@ -47,6 +48,10 @@ class SPEC(GraphSelector):
         c of style 3, the number of eigenvectors after the trivial one; unused by the others.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate", "landmarks"}, default="auto"
+        How they are found: one by one, approximately, or by landmarks that stand for the samples.
+        "auto" is exact up to about 70,000 samples × 784 columns, and takes landmarks beyond; see
+        :func:`tamis.graphs.sample_graph`.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -69,6 +74,9 @@ class SPEC(GraphSelector):
         :math:`-\varphi_1`, :math:`-\varphi_2` (both in [-2, 0]) or :math:`\varphi_3` (in [0, 2]).
     ranking_ : ndarray of shape (n_features,)
         1 is the best feature.
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -94,6 +102,7 @@ class SPEC(GraphSelector):
     """
 
     _keeps: ClassVar[Keeps] = "independent"
+    _needs: ClassVar[Needs | None] = "graph"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphSelector._parameter_constraints,
         "style": [Options(Integral, {1, 2, 3})],
@@ -107,6 +116,7 @@ class SPEC(GraphSelector):
         style: Literal[1, 2, 3] = 1,
         n_clusters: int = 5,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -118,6 +128,7 @@ class SPEC(GraphSelector):
         super().__init__(
             n_features_to_select,
             n_neighbors=n_neighbors,
+            neighbors=neighbors,
             weights=weights,
             bandwidth=bandwidth,
             affinity=affinity,
@@ -129,24 +140,29 @@ class SPEC(GraphSelector):
         self.style = style
         self.n_clusters = n_clusters
 
-    def _fit(self, X: Matrix) -> FloatArray:
-        affinity = self._sample_graph(X)
+    def _fit(self, X: Matrix | CondensedTable) -> FloatArray:
         if self.style == 3:
-            return self._agreement(affinity, X)
-        return -feature_roughness(affinity, X, centre=self.style == 2)
+            return self._agreement(X)
+        return -self._roughness(X, centre=self.style == 2)
 
     def _unused_parameters(self) -> set[str]:
         unused = super()._unused_parameters()
         return unused if self.style == 3 else unused | {"n_clusters"}
 
-    def _agreement(self, affinity: SparseMatrix, X: Matrix) -> FloatArray:
+    def _agreement(self, X: Matrix | CondensedTable) -> FloatArray:
         """φ3: agreement with the eigenvectors 2 … c + 1."""
-        eigenvalues, eigenvectors = laplacian_eigenvectors(affinity, self.n_clusters)
-        degree = degrees(affinity)
-        mean, scatter = weighted_moments(X, degree)
-        squared_norm = scatter + degree.sum() * mean**2  # ‖D^½ f‖²
-        # The eigenvectors are orthogonal to D^½1, so that the mean of f plays no part in a_j.
-        inner = X.T @ (np.sqrt(degree)[:, None] * eigenvectors)
+        if isinstance(X, CondensedTable):  # all degrees are 1
+            embedded = condensed_embedding(X, self._tie_products(X), self.n_clusters)
+            eigenvalues, inner = embedded.eigenvalues, embedded.correlation
+            squared_norm = X.scatter + X.n_samples * X.mean**2
+        else:
+            affinity = self._sample_graph(X)
+            eigenvalues, eigenvectors = laplacian_eigenvectors(affinity, self.n_clusters)
+            degree = degrees(affinity)
+            mean, scatter = weighted_moments(X, degree)
+            squared_norm = scatter + degree.sum() * mean**2  # ‖D^½ f‖²
+            # The eigenvectors are orthogonal to D^½1, so that the mean of f plays no part.
+            inner = X.T @ (np.sqrt(degree)[:, None] * eigenvectors)
         return np.divide(
             inner**2 @ (2 - eigenvalues),
             squared_norm,

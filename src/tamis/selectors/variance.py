@@ -6,7 +6,9 @@ from typing import ClassVar
 
 from tamis._typing import FloatArray, Matrix
 from tamis.base import Keeps, Selector
+from tamis.distributed import Needs
 from tamis.utils.columns import variances
+from tamis.utils.condensed import Condensed
 
 
 class MaxVariance(Selector):
@@ -50,6 +52,7 @@ class MaxVariance(Selector):
     """
 
     _keeps: ClassVar[Keeps] = "independent"
+    _needs: ClassVar[Needs | None] = "variances"
 
-    def _fit(self, X: Matrix) -> FloatArray:
+    def _fit(self, X: Matrix | Condensed) -> FloatArray:
         return variances(X)

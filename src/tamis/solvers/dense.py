@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from tamis._typing import FloatArray, Matrix
+from tamis._typing import FloatArray, Matrix, Operator
 from tamis.utils.threads import all_threads
 
 
@@ -28,6 +28,20 @@ def eigh(matrix: FloatArray, **options: Any) -> Any:
     """As :func:`scipy.linalg.eigh`. O(d³)."""
     with all_threads(4 * len(matrix) ** 3):
         return scipy.linalg.eigh(matrix, **options)
+
+
+def root_of_products(products: FloatArray) -> FloatArray:
+    """A square table R with ``RᵀR`` equal to the products of the columns of another. O(d³).
+
+    Columns of very different lengths keep their digits: they are brought to unit length first.
+    """
+    lengths = np.sqrt(products.diagonal().clip(min=0))
+    scale = np.where(lengths > 0, lengths, 1.0)
+    values, vectors = eigh(products / np.outer(scale, scale))
+    rounding = len(values) * np.finfo(np.float64).eps * values[-1]
+    roots = np.sqrt(np.where(values > rounding, values, 0.0))
+    root: FloatArray = roots[:, None] * vectors.T * lengths
+    return root
 
 
 def eigenpairs_in_range(
@@ -86,3 +100,16 @@ def cholesky_of_identity_plus(matrix: FloatArray, *, lower: bool = False) -> Cho
     """The factor of I plus a positive semi-definite matrix, which is overwritten. O(d³)."""
     matrix[np.diag_indices_from(matrix)] += 1
     return cholesky(matrix, lower=lower, overwrite=True)
+
+
+def solver_of_identity_plus(matrix: FloatArray) -> Operator:
+    """Solves systems with I plus a positive semi-definite matrix, which is overwritten.
+
+    By Cholesky; or by eigenvectors where the matrix is so large that rounding hides the identity,
+    and what is below zero is rounding.
+    """
+    if np.trace(matrix) * len(matrix) * np.finfo(np.float64).eps >= 0.5:
+        values, vectors = eigh(matrix)
+        inverse = 1 / (1 + values.clip(min=0))
+        return lambda Y: vectors @ scale_rows(vectors.T @ Y, inverse)
+    return cholesky_of_identity_plus(matrix).solve

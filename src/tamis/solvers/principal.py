@@ -11,17 +11,20 @@ from tamis._typing import FloatArray, Matrix
 from tamis.solvers.dense import eigh
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import variances
+from tamis.utils.condensed import Condensed
 
 # Up to this side the smaller Gram matrix of a dense table is formed and decomposed directly.
 DENSE_GRAM_MAX = 2000
 
 
-def principal_components(X: Matrix, wanted: int | float) -> tuple[FloatArray, FloatArray]:
+def principal_components(
+    X: Matrix | Condensed, wanted: int | float
+) -> tuple[FloatArray, FloatArray]:
     """Variances and unit directions of the leading components of the centred table.
 
     Parameters
     ----------
-    X : {ndarray, CSR} of shape (n_samples, n_features)
+    X : {ndarray, CSR, Condensed} of shape (n_samples, n_features)
     wanted : int or float
         Their number, at most min(n_samples, n_features), or the fraction in (0, 1) of the total
         variance that they must carry.
@@ -59,7 +62,7 @@ def _carrying(components: _Components, variance: float) -> tuple[FloatArray, Flo
 class _Components:
     """Finds leading components of a centred table, of any number, by its smaller Gram matrix."""
 
-    def __init__(self, X: Matrix) -> None:
+    def __init__(self, X: Matrix | Condensed) -> None:
         self.X = TableOperator.centred(X)
         self.n_samples, n_features = X.shape
         self.side = min(X.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any, Self
 
@@ -9,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.solvers.dense import matmul, scale_rows
+from tamis.solvers.dense import matmul, root_of_products, scale_rows
 from tamis.solvers.row_gram import RowGram
 from tamis.utils.blocks import row_blocks
 from tamis.utils.columns import weighted_moments
+from tamis.utils.condensed import Condensed
 from tamis.utils.sparse import is_sparse
 
 # A dense table is centred as a sparse one if no more than this share of its cells differs from the
@@ -69,7 +71,7 @@ class TableOperator:
             self.stored = np.asarray(X, dtype=np.float64) if shift is None else X - shift
 
     @classmethod
-    def centred(cls, X: Matrix, *, norm: float | None = None) -> Self:
+    def centred(cls, X: Matrix | Condensed, *, norm: float | None = None) -> Self:
         """The table less its column means.
 
         A dense table whose means are rounding already, as those of standardised columns are, is
@@ -78,10 +80,15 @@ class TableOperator:
 
         Parameters
         ----------
-        X : {ndarray, CSR} of shape (n_samples, n_features)
+        X : {ndarray, CSR, Condensed} of shape (n_samples, n_features)
+            Of a condensed table, of which the products are known only, another one with the same
+            products stands for it, of as many rows as columns.
         norm : float or None, default=None
             The Frobenius norm to scale the centred table to; None leaves its scale.
         """
+        if isinstance(X, Condensed):
+            factor = 1.0 if norm is None else norm / np.sqrt(X.scatter.sum())
+            return cls.of_root(root_of_products(X.gram * factor**2))
         X, repeated = _without_repeats(X, FEW_CELLS)
         mean, scatter = weighted_moments(X, np.ones(X.shape[0]))
         table = cls(X, shift=None if _has_zero_means(X, mean, scatter) else mean)
@@ -97,6 +104,13 @@ class TableOperator:
         return table
 
     @classmethod
+    def of_root(cls, root: FloatArray) -> Self:
+        """A table that stands for a centred one, since it has the same products."""
+        table = cls(root)
+        table._is_centred = True
+        return table
+
+    @classmethod
     def standardised(cls, X: Matrix, mean: FloatArray, scale: FloatArray) -> Self:
         """The table with ``(x − mean) / scale`` in each column, for statistics that are given."""
         table = cls(X, shift=mean)
@@ -108,6 +122,14 @@ class TableOperator:
             table.stored /= scale
         table._shift = None if table._shift is None else table._shift / scale
         return table
+
+    def rows_scaled(self, row_scale: FloatArray) -> Self:
+        """The operator with other row scales, on the same table."""
+        scaled = copy.copy(self)
+        scaled._row_scale = row_scale
+        scaled._is_centred = False
+        vars(scaled).pop("_squared_column_norms", None)
+        return scaled
 
     def with_repeats_implicit(self, most: float) -> TableOperator:
         """The same table, as a sparse one if its columns mostly repeat one value.

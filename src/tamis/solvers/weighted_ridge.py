@@ -8,7 +8,7 @@ import numpy as np
 
 from tamis._typing import FloatArray, IntArray, Operator
 from tamis.solvers.conjugate_gradients import conjugate_gradients
-from tamis.solvers.dense import cholesky_of_identity_plus, eigh, matmul, scale_rows
+from tamis.solvers.dense import matmul, solver_of_identity_plus
 from tamis.solvers.eigen import SIDE_MAX
 from tamis.solvers.table_operator import TableOperator
 
@@ -97,7 +97,7 @@ class WeightedRidge:
             found = self._by_last_factor(e, Y, left)
             if found is not None:
                 return found
-        self._solve_last = _solver_of_identity_plus(self.X.gram_of_samples(e))
+        self._solve_last = solver_of_identity_plus(self.X.gram_of_samples(e))
         return self._solve_last(Y)
 
     def _by_last_factor(self, e: FloatArray, Y: FloatArray, left: FloatArray) -> FloatArray | None:
@@ -120,7 +120,7 @@ class WeightedRidge:
     def _by_features(self, gram: FloatArray, e: FloatArray, correlation: FloatArray) -> FloatArray:
         # Scaled by e^½ on both sides, so that rows of any size keep their digits.
         root = np.sqrt(e)[:, None]
-        return root * _solver_of_identity_plus(root * gram * root.T)(root * correlation)
+        return root * solver_of_identity_plus(root * gram * root.T)(root * correlation)
 
     @cached_property
     def _squared_lengths(self) -> FloatArray:
@@ -141,7 +141,7 @@ class WeightedRidge:
         The quotient of the two has its eigenvalues between 1 and 1 + ``TAIL``.
         """
         B = self.X.columns(heavy) * np.sqrt(e[heavy])
-        solve = _solver_of_identity_plus(matmul(B.T, B))
+        solve = solver_of_identity_plus(matmul(B.T, B))
 
         def apply(S: FloatArray) -> FloatArray:
             return S + self.X.times(e[:, None] * self.X.transposed_times(S))
@@ -168,16 +168,3 @@ class WeightedRidge:
             max_iter=IMPLICIT_STEPS,
         )
         return root * found.solution
-
-
-def _solver_of_identity_plus(matrix: FloatArray) -> Operator:
-    """Solves systems with I plus a positive semi-definite matrix, which is overwritten.
-
-    By Cholesky; or by eigenvectors where the matrix is so large that rounding hides the identity,
-    and what is below zero is rounding.
-    """
-    if np.trace(matrix) * len(matrix) * np.finfo(np.float64).eps >= 0.5:
-        values, vectors = eigh(matrix)
-        inverse = 1 / (1 + values.clip(min=0))
-        return lambda Y: vectors @ scale_rows(vectors.T @ Y, inverse)
-    return cholesky_of_identity_plus(matrix).solve

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.utils.blocks import row_blocks
+from tamis.utils.condensed import Condensed
 from tamis.utils.sparse import is_sparse
+
+TableT = TypeVar("TableT")
 
 # Values that lie within as many units in the last place differ by rounding alone.
 ROUNDING_STEPS = 16
 
 
-def varying_columns(X: Matrix, constant: BoolArray) -> Matrix:
+def varying_columns(X: TableT, constant: BoolArray) -> TableT:
     """The columns that are not constant; X itself where none is."""
-    return X[:, ~constant] if constant.any() else X
+    if isinstance(X, Condensed):
+        return X.of_columns(~constant) if constant.any() else X
+    return X[:, ~constant] if constant.any() else X  # type: ignore[index]
 
 
-def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
+def extent(X: Matrix | Condensed) -> tuple[FloatArray, FloatArray]:
     """Smallest and largest value of each column; NaN where a column holds a NaN. O(nd)."""
+    if isinstance(X, Condensed):
+        return X.lowest, X.highest
     if is_sparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     return X.min(axis=0), X.max(axis=0)
@@ -64,6 +71,19 @@ def columns_of_rounding(
         Ascending.
     """
     precision = X.dtype if precision is None else precision
+    narrow = narrow_columns(lowest, highest, precision, own_scale=own_scale)
+
+    def values(j: int) -> FloatArray:
+        column = X[:, [j]]
+        return np.unique(column.toarray() if is_sparse(column) else column)
+
+    return narrow[[is_rounding(values(j), precision) for j in narrow]] if len(narrow) else narrow
+
+
+def narrow_columns(
+    lowest: FloatArray, highest: FloatArray, precision: Any, *, own_scale: bool = False
+) -> IntArray:
+    """The columns whose range is so small that their values may differ by rounding alone. O(d)."""
     lowest, highest = lowest.astype(np.float64), highest.astype(np.float64)
     largest = np.maximum(np.abs(lowest), np.abs(highest))
     varying = lowest < highest
@@ -72,14 +92,12 @@ def columns_of_rounding(
     size = largest if own_scale else np.maximum(largest, np.median(largest[varying]))
     eps = float(np.finfo(precision).eps)
     with np.errstate(over="ignore"):  # an infinite range is a wide one
-        narrow = np.flatnonzero(varying & (highest - lowest <= ROUNDING_STEPS * eps * size))
-    return narrow[[_is_rounding(X[:, [j]], eps) for j in narrow]] if len(narrow) else narrow
+        return np.flatnonzero(varying & (highest - lowest <= ROUNDING_STEPS * eps * size))
 
 
-def _is_rounding(column: Matrix, eps: float) -> bool:
-    """Whether the values of a narrow column are few, and not all whole numbers held exactly."""
-    values = np.unique(column.toarray() if is_sparse(column) else column)
-    exact = (values == np.rint(values)) & (np.abs(values) <= 2 / eps)
+def is_rounding(values: FloatArray, precision: Any) -> bool:
+    """Whether the distinct values of a narrow column are few, and not all whole numbers."""
+    exact = (values == np.rint(values)) & (np.abs(values) <= 2 / float(np.finfo(precision).eps))
     return len(values) <= 2 * ROUNDING_STEPS and not exact.all()
 
 
@@ -160,8 +178,10 @@ def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatA
     return mean + sums / total, (scatter - sums**2 / total).clip(min=0)
 
 
-def variances(X: Matrix) -> FloatArray:
+def variances(X: Matrix | Condensed) -> FloatArray:
     """Population variance of each column. O(nd), or O(nnz) for sparse `X`."""
+    if isinstance(X, Condensed):
+        return X.scatter / X.n_samples
     return weighted_moments(X, np.ones(X.shape[0]))[1] / X.shape[0]
 
 

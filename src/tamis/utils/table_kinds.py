@@ -18,8 +18,8 @@ def refuse_other_tables(X: Any) -> None:
         for kind in type(X).__mro__
     ):
         raise TypeError(
-            "X is an AnnData object, which holds more than one table; pass adata.X, or a frame "
-            "with adata.to_df()."
+            "X is an AnnData object, which holds more than one table; choose genes of it with "
+            "tamis.genes.select(adata), or pass one of its tables, such as adata.X."
         )
     if nw.dependencies.is_into_dataframe(X):
         names = X.column_names if nw.dependencies.is_pyarrow_table(X) else X.columns

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.utils.validation import _get_feature_names, check_array
 
-from tamis._typing import BoolArray, FloatArray, Matrix
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.utils.columns import columns_of_rounding, extent
 from tamis.utils.messages import describe_columns
 from tamis.utils.sparse import canonical_csr, is_sparse
@@ -86,8 +86,24 @@ def check_table(X: Any, *, estimator: Any = None) -> Table:
         X = canonical_csr(X)
     lowest, highest = extent(X)
     refuse_unusable_values(lowest, highest, names)
-    constant = lowest == highest
     rounding = columns_of_rounding(X, lowest, highest)
+    constant, cautions = constant_columns(lowest, highest, rounding, names)
+    return Table(X, names, lowest, highest, constant, cautions)
+
+
+def constant_columns(
+    lowest: FloatArray, highest: FloatArray, rounding: IntArray, names: Any
+) -> tuple[BoolArray, tuple[str, ...]]:
+    """The columns that count as constant, and a sentence for those that are only as good as that.
+
+    Parameters
+    ----------
+    lowest, highest : ndarray of shape (n_features,)
+    rounding : ndarray of int
+        The columns whose values differ by rounding alone.
+    names : array-like or None
+    """
+    constant = lowest == highest
     width = highest.astype(np.float64) - lowest.astype(np.float64)
     narrow = np.setdiff1d(np.flatnonzero(~constant & (width < SMALLEST_RANGE)), rounding)
     cautions = []
@@ -101,7 +117,7 @@ def check_table(X: Any, *, estimator: Any = None) -> Table:
                 f"takes {describe_columns(columns, names)} for constant, since the values differ "
                 f"{reason}; {remedy}."
             )
-    return Table(X, names, lowest, highest, constant, tuple(cautions))
+    return constant, tuple(cautions)
 
 
 def refuse_text_columns(X: Any) -> None:

@@ -1,0 +1,17 @@
+"""Which tables come in blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tamis.distributed._passes import RowSource
+from tamis.io import LazyTable
+
+__all__ = ["in_blocks"]
+
+
+def in_blocks(X: Any) -> RowSource | None:
+    """The table as one that comes in blocks of rows; None if it does not."""
+    if isinstance(X, LazyTable):
+        return X
+    return None

@@ -1,0 +1,177 @@
+"""A table that was read in blocks, as selectors see it: its products, and its graph on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from tamis._typing import BoolArray, FloatArray, IntArray
+from tamis.distributed._checkpoint import Checkpoint
+from tamis.distributed._passes import RowSource, run_pass
+from tamis.distributed._survey import (
+    MomentsStep,
+    affine_scale,
+    drawn_rows,
+    rounding_among,
+)
+from tamis.distributed._ties import TieProducts
+from tamis.graphs import Landmarks, choose_landmarks
+from tamis.io import LazyTable, TableError
+from tamis.utils.condensed import Condensed
+from tamis.utils.validation import Table, constant_columns
+
+__all__ = ["CondensedTable", "Needs", "condense"]
+
+# What a method needs of a table that is read in blocks: the variances of the columns, their
+# products, or also their products with a graph of the rows.
+Needs = Literal["variances", "products", "graph"]
+
+# Rows that landmarks are chosen among.
+DRAWN_ROWS = 40_000
+# Products are held a few times over: added up, merged, decomposed.
+COPIES_OF_PRODUCTS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class CondensedTable(Condensed):
+    """A condensed table that can go back to the rows it was made of.
+
+    Attributes
+    ----------
+    source : LazyTable
+    columns : ndarray of int
+        Which columns of the source these are.
+    shift, scale : ndarray of shape (n_features,)
+        What was subtracted from the columns, and what they were divided by.
+    drawn : ndarray of shape (n_drawn, n_features)
+        Rows that were drawn at random, scaled.
+    checkpoint : Checkpoint or None
+    """
+
+    source: RowSource
+    columns: IntArray
+    shift: FloatArray
+    scale: FloatArray
+    drawn: FloatArray
+    checkpoint: Checkpoint | None
+
+    def of_columns(self, chosen: BoolArray | Sequence[int]) -> Self:
+        """Some of the columns."""
+        return replace(
+            super().of_columns(chosen),
+            columns=self.columns[chosen],
+            shift=self.shift[chosen],
+            scale=self.scale[chosen],
+            drawn=self.drawn[:, chosen],
+        )
+
+    def tie_products(self, n_neighbors: int) -> TieProducts:
+        """The products with the ties of all rows to landmarks: a pass over the table.
+
+        Parameters
+        ----------
+        n_neighbors : int
+            How many landmarks each row is tied to.
+        """
+        kept = {} if self.checkpoint is None else self.checkpoint.kept
+        if "centres" in kept:
+            landmarks = Landmarks(kept["centres"], int(kept["n_nearest"]), float(kept["bandwidth"]))
+        else:
+            landmarks = choose_landmarks(self.drawn, n_nearest=n_neighbors, random_state=0)
+            kept["centres"] = landmarks.centres
+            kept["n_nearest"] = np.array(landmarks.n_nearest)
+            kept["bandwidth"] = np.array(landmarks.bandwidth)
+        step = TiesStep(landmarks, self.columns, self.shift, self.scale, self.mean)
+        products: TieProducts = run_pass(self.source, step, self.checkpoint)
+        return products.with_landmarks_in_use()
+
+    def finished(self) -> None:
+        """Take the checkpoint away: all passes are over."""
+        if self.checkpoint is not None:
+            self.checkpoint.remove()
+
+
+@dataclass(frozen=True, eq=False)
+class TiesStep:
+    """What the second pass computes of a block."""
+
+    landmarks: Landmarks
+    columns: IntArray
+    shift: FloatArray
+    scale: FloatArray
+    mean: FloatArray
+    number: int = 2
+    label: str = "ties to landmarks"
+
+    def __call__(self, X: FloatArray, start: int, place: str) -> TieProducts:
+        """The products of a block."""
+        rows = (X[:, self.columns] - self.shift) / self.scale
+        ties = self.landmarks.tie(rows)
+        rows -= self.mean
+        return TieProducts.of(rows, ties)
+
+    def restored(self, held: Mapping[str, FloatArray]) -> TieProducts:
+        """The products from their arrays."""
+        return TieProducts.from_arrays(held)
+
+
+def condense(source: RowSource, needs: Needs, task: Mapping[str, Any]) -> Table:
+    """Read a table once, and check it as those in memory are checked.
+
+    Parameters
+    ----------
+    source : LazyTable or DaskTable
+    needs : {"variances", "products", "graph"}
+    task : dict
+        What is computed, for the checkpoint: a name and parameters.
+
+    Returns
+    -------
+    Table
+        Its X is a CondensedTable.
+    """
+    _refuse_wide(source, needs)
+    checkpoint = None
+    if isinstance(source, LazyTable) and source.checkpoint is not None:
+        whole = {**task, "scaling": source.scaling}
+        checkpoint = Checkpoint(source.checkpoint, source, whole)
+    run = partial(run_pass, source, checkpoint=checkpoint)
+    wanted = drawn_rows(source.shape[0], DRAWN_ROWS if needs == "graph" else 0)
+    step = MomentsStep(source.first_row(), needs != "variances", wanted, source.names)
+    survey = run(step)
+    moments = survey.moments
+    rounding = rounding_among(source, moments, run)
+    constant, cautions = constant_columns(moments.lowest, moments.highest, rounding, source.names)
+    shift, scale = affine_scale(moments, source.scaling, constant)
+    unit = np.multiply.outer(scale, scale) if moments.products.ndim == 2 else scale**2
+    X = CondensedTable(
+        n_samples=moments.count,
+        mean=(moments.origin - shift + moments.shift) / scale,
+        gram=moments.products / unit,
+        lowest=(moments.lowest - shift) / scale,
+        highest=(moments.highest - shift) / scale,
+        source=source,
+        columns=np.arange(source.shape[1]),
+        shift=shift,
+        scale=scale,
+        drawn=(survey.drawn - shift) / scale,
+        checkpoint=checkpoint,
+    )
+    names = None if source.names is None else np.array(source.names, dtype=object)
+    return Table(X, names, X.lowest, X.highest, constant, cautions)  # type: ignore[arg-type]
+
+
+def _refuse_wide(source: RowSource, needs: Needs) -> None:
+    """Refuse a table whose products do not fit into the memory allowed."""
+    n_columns = source.shape[1]
+    needed = COPIES_OF_PRODUCTS * 8 * n_columns**2
+    if needs != "variances" and needed > source.memory:
+        raise TableError(
+            f"{source.name}: the products of {n_columns:,} columns take {needed / 1e9:.1f} GB, "
+            f"more than the memory allowed, {source.memory / 1e9:.1f} GB; allow more, leave "
+            "columns out, or use MaxVariance, which needs no products."
+        )

@@ -1,0 +1,208 @@
+"""How much genes vary beyond what their mean lets expect: four statistics of the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import FloatArray, IntArray, Matrix
+from tamis.solvers.loess import loess
+from tamis.utils.columns import weighted_moments
+from tamis.utils.sparse import is_sparse
+
+# The median absolute deviation of a normal variable, in standard deviations.
+NORMAL_MAD = 0.6744897501960817
+# In place of a mean of zero.
+TINY_MEAN = 1e-12
+# Fewer points make no curve: dispersion over the mean stands in.
+FEWEST_OF_A_CURVE = 10
+# Cells × genes that are unpacked at a time.
+BLOCK = 1_000_000
+
+
+class Dispersion(NamedTuple):
+    """Mean, variance or dispersion, and the statistic by which genes are ranked.
+
+    Attributes
+    ----------
+    means, spread, normalised : ndarray of shape (n_genes,)
+        Genes for which the statistic is not defined have NaN.
+    """
+
+    means: FloatArray
+    spread: FloatArray
+    normalised: FloatArray
+
+
+def normalised_dispersion(
+    logged: Matrix, flavor: Literal["seurat", "cell_ranger"] = "seurat", n_bins: int = 20
+) -> Dispersion:
+    """Dispersion (variance over mean) of a gene, relative to the genes of a like mean.
+
+    Parameters
+    ----------
+    logged : {ndarray, CSR} of shape (n_cells, n_genes)
+        Logarithms of counts at equal depth.
+    flavor : {"seurat", "cell_ranger"}
+        "seurat" undoes the logarithm, has `n_bins` bins of equal width of the logged mean, and
+        takes mean and deviation of the logged dispersions in each; "cell_ranger" takes the values
+        as they are, 20 bins by percentiles, and median and median absolute deviation.
+    """
+    if flavor == "seurat":
+        if is_sparse(logged):
+            parts = (np.expm1(logged.data), logged.indices, logged.indptr)
+            logged = sp.csr_array(parts, shape=logged.shape)
+        else:
+            logged = np.expm1(logged)
+    means, variances = mean_and_variance(logged)
+    means[means == 0] = TINY_MEAN
+    spread = variances / means
+    if flavor == "cell_ranger":
+        edges = np.unique(np.percentile(means, np.arange(10, 105, 5)))
+        bins = np.searchsorted(edges, means, side="left")
+        return Dispersion(means, spread, _per_bin(spread, bins, _median_and_mad))
+    with np.errstate(divide="ignore"):
+        spread = np.where(spread == 0, np.nan, np.log(spread))
+    means = np.log1p(means)
+    edges = np.linspace(means.min(), means.max(), n_bins + 1)
+    bins = np.searchsorted(edges[1:-1], means, side="left")
+    return Dispersion(means, spread, _per_bin(spread, bins, _mean_and_deviation))
+
+
+def _per_bin(
+    values: FloatArray,
+    bins: IntArray,
+    centre_and_scale: Callable[[FloatArray], tuple[float, float]],
+) -> FloatArray:
+    """The values of each bin, less their centre and over their scale; NaN stays NaN."""
+    found = np.full(len(values), np.nan)
+    for one in np.unique(bins):
+        members = np.flatnonzero((bins == one) & ~np.isnan(values))
+        if len(members):
+            centre, scale = centre_and_scale(values[members])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found[members] = (values[members] - centre) / scale
+    return found
+
+
+def _mean_and_deviation(values: FloatArray) -> tuple[float, float]:
+    """A gene that is alone in its bin has a normalised dispersion of 1."""
+    if len(values) == 1:
+        return 0.0, float(values[0])
+    return float(values.mean()), float(values.std(ddof=1))
+
+
+def _median_and_mad(values: FloatArray) -> tuple[float, float]:
+    centre = float(np.median(values))
+    return centre, float(np.median(np.abs(values - centre))) / NORMAL_MAD
+
+
+def standardised_variance(counts: Matrix, span: float = 0.3) -> Dispersion:
+    """Variance of a gene's counts, over the variance that a smooth curve lets expect at its mean.
+
+    Counts are clipped at ``√n`` expected deviations above their mean.
+
+    Parameters
+    ----------
+    counts : {ndarray, CSR} of shape (n_cells, n_genes)
+    span : float, default=0.3
+        Of the curve; see :func:`tamis.solvers.loess.loess`.
+    """
+    n_cells = counts.shape[0]
+    means, variances = mean_and_variance(counts)
+    varying = variances > 0
+    expected = np.zeros(len(means))
+    if varying.any():
+        x, y = np.log10(means[varying]), np.log10(variances[varying])
+        expected[varying] = loess(x, y, span)
+    deviation = np.sqrt(10**expected)
+    highest = deviation * np.sqrt(n_cells) + means
+    if is_sparse(counts):
+        clipped = np.minimum(counts.data.astype(np.float64), highest[counts.indices])
+        total = np.bincount(counts.indices, clipped, minlength=len(means))
+        squares = np.bincount(counts.indices, clipped**2, minlength=len(means))
+    else:
+        clipped = np.minimum(counts, highest)
+        total, squares = clipped.sum(axis=0), (clipped**2).sum(axis=0)
+    normalised = n_cells * means**2 + squares - 2 * total * means
+    return Dispersion(means, variances, normalised / ((n_cells - 1) * deviation**2))
+
+
+def log_variance(logged: Matrix, span: float = 0.3) -> Dispersion:
+    """Variance of logged values, over what a smooth curve lets expect at their mean.
+
+    Parameters
+    ----------
+    logged : {ndarray, CSR} of shape (n_cells, n_genes)
+    span : float, default=0.3
+        Of the curve; see :func:`tamis.solvers.loess.loess`.
+    """
+    means, variances = mean_and_variance(logged)
+    varying = variances > 0
+    normalised = np.zeros(len(means))
+    if np.count_nonzero(varying) * span >= FEWEST_OF_A_CURVE:
+        x, y = np.log10(means[varying]), np.log10(variances[varying])
+        normalised[varying] = 10 ** (y - loess(x, y, span))
+    else:
+        normalised[varying] = variances[varying] / means[varying]
+    return Dispersion(means, variances, normalised)
+
+
+def residual_variance(
+    counts: Matrix,
+    theta: float = 100.0,
+    clip: float | None = None,
+    depth: FloatArray | None = None,
+) -> Dispersion:
+    """Variance of a gene's Pearson residuals, given the depth of the cells.
+
+    Parameters
+    ----------
+    counts : {ndarray, CSR} of shape (n_cells, n_genes)
+    theta : float, default=100
+        Counts of mean μ have the variance ``μ + μ²/theta``.
+    clip : float or None, default=None
+        Residuals are clipped to ± this; None is ``√n``.
+    depth : ndarray of shape (n_cells,) or None, default=None
+        The totals of the cells, where `counts` has not all genes.
+
+    Notes
+    -----
+    O(n·d) time for n cells and d genes; a block of genes at a time is unpacked.
+    """
+    n_cells, n_genes = counts.shape
+    clip = float(np.sqrt(n_cells)) if clip is None else clip
+    means, variances = mean_and_variance(counts)
+    in_gene = means * n_cells
+    if depth is None:
+        depth = np.asarray(counts @ np.ones(n_genes)).ravel()
+    share = depth / (depth.sum() or 1.0)
+    by_gene = counts.tocsc() if is_sparse(counts) else counts
+    found = np.zeros(n_genes)
+    seen = np.flatnonzero(in_gene)
+    for start in range(0, len(seen), max(1, BLOCK // n_cells)):
+        genes = seen[start : start + max(1, BLOCK // n_cells)]
+        block = by_gene[:, genes]
+        residuals = (block.toarray() if is_sparse(block) else block).astype(np.float64)
+        expected = np.outer(share, in_gene[genes])
+        residuals -= expected
+        with np.errstate(invalid="ignore"):  # cells without counts
+            residuals /= np.sqrt(expected + expected**2 / theta)
+        np.nan_to_num(residuals, copy=False, nan=0.0)
+        found[genes] = residuals.clip(-clip, clip).var(axis=0)
+    return Dispersion(means, variances, found)
+
+
+def mean_and_variance(X: Matrix) -> tuple[FloatArray, FloatArray]:
+    """Mean and unbiased variance of each column, in float64.
+
+    The mean is the sum over the number, so that columns of equal counts have one mean to the last
+    bit: a curve through the genes then has them at one place.
+    """
+    n_rows = X.shape[0]
+    total = np.asarray(X.T @ np.ones(n_rows))
+    _, scatter = weighted_moments(X, np.ones(n_rows))
+    return total / n_rows, scatter / max(1, n_rows - 1)

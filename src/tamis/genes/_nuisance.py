@@ -1,0 +1,98 @@
+"""What a choice of genes does with depth, batches, and mitochondrial and ribosomal genes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import BoolArray, FloatArray, SparseMatrix
+from tamis.genes._groups import Batches
+from tamis.utils.columns import weighted_moments
+
+# Names of human and mouse genes, and alike; case plays no part.
+PATTERNS = {
+    "mitochondrial": re.compile(r"^mt[-.:]", re.IGNORECASE),
+    "ribosomal": re.compile(r"^rp[sl]\d", re.IGNORECASE),
+}
+
+
+def nuisances(
+    logged: SparseMatrix,
+    depth: FloatArray,
+    batches: Batches,
+    names: Any,
+    selected: BoolArray,
+) -> dict[str, Any]:
+    """What the chosen genes have of each, beside all genes that are seen. O(nnz).
+
+    Returns
+    -------
+    dict
+        "depth": the median, over genes, of the absolute correlation of the logged values with the
+        logged depth of the cell; "batch": the median share of a gene's variance that lies between
+        batches, where there are several; "mitochondrial" and "ribosomal": how many genes. Of each
+        a dict of "selected" and "all".
+    """
+    seen = np.bincount(logged.indices[logged.data > 0], minlength=logged.shape[1]) > 0
+    told: dict[str, Any] = {
+        "depth": _medians(np.abs(_correlation(logged, np.log1p(depth))), selected, seen)
+    }
+    if len(batches.sizes) > 1:
+        told["batch"] = _medians(_between(logged, batches), selected, seen)
+    for what, pattern in PATTERNS.items():
+        named = np.array([pattern.match(str(name)) is not None for name in names], dtype=bool)
+        told[what] = {
+            "selected": int(np.count_nonzero(named & selected)),
+            "all": int(np.count_nonzero(named & seen)),
+        }
+    return told
+
+
+def sentences(told: Mapping[str, Any]) -> list[str]:
+    """What :func:`nuisances` found, in words."""
+    said = [_of_medians("correlation with the depth of the cell", told["depth"])]
+    if "batch" in told:
+        said.append(_of_medians("share of variance between batches", told["batch"]))
+    for what in PATTERNS:
+        if told[what]["all"]:
+            selected, everywhere = int(told[what]["selected"]), int(told[what]["all"])
+            said.append(f"Of {everywhere:,} {what} genes, {selected:,} are among the chosen.")
+        else:
+            said.append(f"No gene has the name of a {what} one.")
+    return said
+
+
+def _of_medians(what: str, found: Mapping[str, float]) -> str:
+    return (
+        f"Median {what}: {float(found['selected']):.2f} of the chosen genes, "
+        f"{float(found['all']):.2f} of all."
+    )
+
+
+def _medians(values: FloatArray, selected: BoolArray, seen: BoolArray) -> dict[str, float]:
+    return {
+        "selected": float(np.median(values[selected & seen])) if (selected & seen).any() else 0.0,
+        "all": float(np.median(values[seen])) if seen.any() else 0.0,
+    }
+
+
+def _correlation(logged: SparseMatrix, values: FloatArray) -> FloatArray:
+    _, scatter = weighted_moments(logged, np.ones(len(values)))
+    centred = values - values.mean()
+    length = np.sqrt(centred @ centred * scatter)
+    products = np.asarray(logged.T @ centred)
+    return np.divide(products, length, out=np.zeros_like(length), where=length > 0)
+
+
+def _between(logged: SparseMatrix, batches: Batches) -> FloatArray:
+    """The share of each gene's variance that the means of the batches have."""
+    mean, scatter = weighted_moments(logged, np.ones(logged.shape[0]))
+    between = np.zeros_like(mean)
+    for rows in batches.rows():
+        own = np.asarray(sp.csr_array(logged[rows]).mean(axis=0)).ravel()
+        between += len(rows) * (own - mean) ** 2
+    return np.divide(between, scatter, out=np.zeros_like(mean), where=scatter > 0)

@@ -1,0 +1,148 @@
+"""Genes in order, the best first: by groups of cells that are found, in batches and over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis._typing import FloatArray, IntArray, SparseMatrix
+from tamis.genes._dispersion import log_variance, residual_variance
+from tamis.genes._evidence import Sums, mean_rank, ranks
+from tamis.genes._groups import Batches, graph_of_cells, groups_of
+from tamis.genes._matrix import Cells
+
+# The second graph is made of the best genes of the first; within batches no others are ranked.
+BEST_GENES = 2000
+# A gene that is seen in fewer cells says nothing of any group.
+FEWEST_CELLS = 3
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """An order of the genes, and how it came about.
+
+    Attributes
+    ----------
+    costs : ndarray of shape (n_batches, n_genes)
+        The mean rank of each gene in each batch, smaller for better ones; inf where it says
+        nothing.
+    overall : ndarray of shape (n_genes,)
+        The same of all batches together.
+    groups : ndarray of int of shape (n_cells,)
+        The groups of cells in the end.
+    by_groups : bool
+        Whether there were two groups, so that genes can be told by them.
+    """
+
+    costs: FloatArray
+    overall: FloatArray
+    groups: IntArray
+    by_groups: bool
+
+
+def rank_genes(
+    cells: Cells,
+    batches: Batches,
+    *,
+    n_top_genes: int,
+    graph: SparseMatrix | None,
+    n_clusters: int | str,
+    seed: int,
+) -> Ranking:
+    """Rank by groups of cells that are found in a graph, which is made once more of the best genes.
+
+    Parameters
+    ----------
+    cells : Cells
+    batches : Batches
+    n_top_genes : int
+    graph : csr_array or None
+        The graph to find the groups in; None makes one.
+    n_clusters : int or "auto"
+    seed : int
+    """
+    n_cells, n_genes = cells.logged.shape
+    n_seen = np.bincount(cells.logged.indices[cells.logged.data > 0], minlength=n_genes)
+    usable = np.flatnonzero(n_seen >= min(FEWEST_CELLS, n_cells))
+    if len(usable) < 2:
+        raise ValueError(f"Fewer than two genes are seen in {FEWEST_CELLS} cells or more.")
+    logged = _columns(cells.logged, usable)
+    counts = None if cells.counts is None else _columns(cells.counts, usable)
+    varies = _variation(logged, counts, cells.depth, batches)
+
+    if graph is None:
+        groups = groups_of(graph_of_cells(logged, batches, seed), n_clusters)
+        overall, _ = _cost(_pooled(logged, groups, batches), varies)
+        best = np.sort(np.argsort(overall, kind="stable")[:BEST_GENES])
+        graph = graph_of_cells(_columns(logged, best), batches, seed)
+    groups = groups_of(graph, n_clusters)
+    overall, by_groups = _cost(_pooled(logged, groups, batches), varies)
+    costs = overall[None]
+    if len(batches.sizes) > 1:
+        best = np.argsort(overall, kind="stable")[: max(BEST_GENES, 2 * n_top_genes)]
+        best = np.sort(best)
+        part = _columns(logged, best)
+        costs = np.full((len(batches.sizes), len(usable)), np.inf)
+        for place, sums in enumerate(_sums_of_batches(part, groups, batches)):
+            costs[place, best], _ = _cost(sums, varies[best])
+            costs[place, best[sums.sums.sum(axis=0) == 0]] = np.inf
+    return Ranking(
+        _spread(costs, usable, n_genes), _spread(overall, usable, n_genes), groups, by_groups
+    )
+
+
+def _variation(
+    logged: SparseMatrix, counts: SparseMatrix | None, depth: FloatArray, batches: Batches
+) -> FloatArray:
+    """How much the genes vary beyond chance, on average over the batches."""
+    found = np.zeros(logged.shape[1])
+    for rows in batches.rows():
+        size = len(rows)
+        if size < 2:
+            continue
+        if counts is not None:
+            statistic = residual_variance(sp.csr_array(counts[rows]), depth=depth[rows])
+        else:
+            statistic = log_variance(sp.csr_array(logged[rows]))
+        found += size * statistic.normalised
+    return found / batches.sizes.sum()
+
+
+def _sums_of_batches(logged: SparseMatrix, groups: IntArray, batches: Batches) -> Iterator[Sums]:
+    n_groups = int(groups.max()) + 1
+    if len(batches.sizes) == 1:
+        yield Sums.of(logged, groups, n_groups)
+        return
+    for rows in batches.rows():
+        yield Sums.of(sp.csr_array(logged[rows]), groups[rows], n_groups)
+
+
+def _pooled(logged: SparseMatrix, groups: IntArray, batches: Batches) -> Sums:
+    """The sums of the table less the means of its batches."""
+    total = None
+    for sums in _sums_of_batches(logged, groups, batches):
+        total = sums.centred() if total is None else total + sums.centred()
+    assert total is not None
+    return total
+
+
+def _cost(sums: Sums, varies: FloatArray) -> tuple[FloatArray, bool]:
+    """The mean rank of each gene, smaller for better ones, and whether groups had a part in it."""
+    evidence = sums.evidence()
+    if evidence is None:
+        return ranks(varies), False
+    return mean_rank(evidence, varies), True
+
+
+def _columns(X: SparseMatrix, chosen: IntArray) -> SparseMatrix:
+    return X if len(chosen) == X.shape[1] else sp.csr_array(X[:, chosen])
+
+
+def _spread(costs: FloatArray, usable: IntArray, n_genes: int) -> FloatArray:
+    """Costs of the usable genes at their places among all; inf for the others."""
+    everywhere = np.full((*costs.shape[:-1], n_genes), np.inf)
+    everywhere[..., usable] = costs
+    return everywhere

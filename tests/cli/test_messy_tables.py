@@ -1,0 +1,127 @@
+"""Tables as they come, with gaps, categories, dates, ids and text: select, compare, apply."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tamis.preprocessing import Selection
+
+BOTH = pytest.mark.parametrize("command", ["select", "compare"])
+QUICK = {"select": ("-m", "max_variance"), "compare": ("-m", "max_variance", "--repeats", "1")}
+
+
+def messy(n_rows, seed):
+    """People in two groups, and what a form asks of them."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 2, n_rows)
+    frame = pd.DataFrame(
+        {
+            "person": [f"P-{seed}{row:04d}" for row in range(n_rows)],
+            "mass": rng.normal(60, 5, n_rows) + 30 * group,
+            "height": rng.normal(160, 5, n_rows) + 20 * group,
+            "town": np.where(group, "Metz", rng.choice(["Nice", "Tours"], n_rows)),
+            "smokes": rng.choice(["yes", "no"], n_rows),
+            "luck": rng.normal(size=n_rows),
+            "born": pd.Timestamp("1990-03-01")
+            + pd.to_timedelta(rng.integers(0, 9000, n_rows), unit="D"),
+            "planet": "Earth",
+        }
+    )
+    for name in ("mass", "town", "smokes"):
+        frame.loc[rng.choice(n_rows, 3, replace=False), name] = None
+    return frame
+
+
+@BOTH
+def test_a_constant_column_of_text_is_left_out(run, command, blobs, tmp_path):
+    blobs.to_csv(tmp_path / "numbers.csv", index=False)
+    blobs.assign(tissue="liver").to_csv(tmp_path / "text.csv", index=False)
+    plain = run(command, "numbers.csv", "--json", *QUICK[command])
+    result = run(command, "text.csv", "--json", *QUICK[command])
+    assert result.exit_code == 0, result.output
+    where = "kept" if command == "select" else "column_names"
+    assert json.loads(result.stdout)[where] == json.loads(plain.stdout)[where]
+    said = run(command, "text.csv", *QUICK[command]).stdout
+    assert "Taken for constant, left out: 'tissue'." in said
+
+
+@BOTH
+def test_gaps_are_imputed_and_told(run, command, blobs, tmp_path):
+    gappy = blobs.copy()
+    gappy.iloc[3, 7] = np.nan
+    gappy.to_csv(tmp_path / "gaps.csv", index=False)
+    result = run(command, "gaps.csv", *QUICK[command])
+    assert result.exit_code == 0, result.output
+    assert "Imputed: 2% of the values of 'gene7'." in result.stdout
+
+
+@BOTH
+def test_names_that_occur_twice_are_told_apart(run, command, blobs, tmp_path):
+    text = blobs.to_csv(index=False).replace("gene1,", "gene0,", 1)
+    (tmp_path / "twice.csv").write_text(text)
+    result = run(command, "twice.csv", *QUICK[command])
+    assert result.exit_code == 0, result.output
+    assert "Columns of the same name are told apart: 'gene0' as 'gene0_2'." in result.stdout
+
+
+@pytest.mark.parametrize("method", [(), ("-m", "max_variance", "-k", "3")], ids=["auto", "other"])
+@pytest.mark.parametrize("missing", ["impute", "drop-rows"])
+def test_the_round_trip_equals_python(run, tmp_path, method, missing):
+    messy(80, 0).to_csv(tmp_path / "old.csv", index=False)
+    new = messy(30, 1)
+    new[list(new)[::-1]].to_csv(tmp_path / "new.csv", index=False)
+    saved = run("select", "old.csv", *method, "--missing", missing, "--save", "cut.json")
+    assert saved.exit_code == 0, saved.output
+    result = run("apply", "cut.json", "new.csv", "-o", "small.csv")
+    assert result.exit_code == 0, result.output
+    selection = Selection.from_json(tmp_path / "cut.json")
+    small = pd.read_csv(tmp_path / "small.csv")
+    made = selection.get_feature_names_out().tolist()
+    rows = selection.rows(new)
+    assert list(small)[-len(made) :] == made
+    np.testing.assert_array_equal(small[made], selection.transform(new))
+    assert small["person"].tolist() == new["person"][rows].tolist()
+    assert rows.all() == (missing == "impute")
+
+
+def test_cells_go_through_as_they_are(run, tmp_path):
+    new = messy(30, 1)
+    messy(80, 0).to_csv(tmp_path / "old.csv", index=False)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    assert run("select", "old.csv", "--keep", "town", "--save", "cut.json").exit_code == 0
+    assert run("apply", "cut.json", "new.csv", "-o", "small.csv", "--raw").exit_code == 0
+    small = pd.read_csv(tmp_path / "small.csv")
+    assert {"person", "town"} <= set(small)
+    pd.testing.assert_frame_equal(small, pd.read_csv(tmp_path / "new.csv")[list(small)])
+
+
+def test_new_levels_and_single_words_are_told(run, tmp_path):
+    messy(80, 0).to_csv(tmp_path / "old.csv", index=False)
+    new = messy(30, 1)
+    new.loc[4, "town"] = "Atlantis"
+    new["mass"] = new["mass"].astype(object)
+    new.loc[5, "mass"] = "heavy"
+    new.to_csv(tmp_path / "new.csv", index=False)
+    options = ("--keep", "town", "--keep", "mass", "--save", "cut.json")
+    assert run("select", "old.csv", *options).exit_code == 0
+    result = run("apply", "cut.json", "new.csv", "-o", "small.csv")
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stderr.split())
+    assert "'town' has levels that were not there when fitted, such as 'Atlantis'" in said
+    assert "'mass' holds 1 values that are no numbers, such as 'heavy'" in said
+
+
+@pytest.mark.parametrize("kind", ["a number", "categories"])
+def test_what_may_be_an_identifier_is_never_used_silently(run, blobs, tmp_path, kind):
+    rng = np.random.default_rng(0)
+    ids = rng.integers(1000, 1020, len(blobs))
+    ids = ids if kind == "a number" else [f"N{number}" for number in ids]
+    blobs.assign(id=ids, tissue="liver").to_csv(tmp_path / "ids.csv", index=False)
+    result = run("select", "ids.csv", *QUICK["select"])
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stdout.split())
+    assert f"'id' is named like an identifier, but its values repeat: taken for {kind}" in said
