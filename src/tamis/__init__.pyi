@@ -19,6 +19,7 @@ from . import (
     report,
     reproduction,
     selectors,
+    studio,
     testing,
 )
 from .auto import Auto
@@ -106,5 +107,6 @@ __all__ = [
     "report",
     "reproduction",
     "selectors",
+    "studio",
     "testing",
 ]

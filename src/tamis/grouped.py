@@ -185,7 +185,7 @@ class GroupedSelector(Selector):
         last = np.empty(n_groups, dtype=np.intp)
         kept = self._of_kept_groups()
         found = np.zeros(self.n_features_in_, dtype=bool)
-        if isinstance(self._number(), str):  # the number is that of the groups in which these lie
+        if isinstance(self._asked(), str):  # the number is that of the groups in which these lie
             found = self.selector_.get_support()
         for number, columns in enumerate(self.groups_.values()):
             seen = columns[~dropped[columns]]

@@ -22,6 +22,7 @@ from tamis.graphs._adaptive import (
 from tamis.graphs._cache import shared_neighbors
 from tamis.graphs._hubness import Hubness, hubness, is_star
 from tamis.graphs._landmark_graph import Graph, LandmarkGraph
+from tamis.graphs._landmark_search import weighted_landmarks
 from tamis.graphs._landmarks import Landmarks, choose_landmarks
 from tamis.graphs._laplacians import (
     degrees,
@@ -91,4 +92,5 @@ __all__ = [
     "smallest_cut_vectors",
     "spectral_embedding",
     "symmetrize",
+    "weighted_landmarks",
 ]
