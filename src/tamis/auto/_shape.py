@@ -22,10 +22,8 @@ N_ANGLES = 20
 # distances of noisy, wide tables, in which one sample near the mean is everybody's neighbour.
 STAR_SHARE = 0.2
 STAR_DEGREE = 50
-# Selections are compared with every fifth partition, and their number is chosen by three of the
-# middle resolution.
+# Selections are compared with every fifth partition: one per resolution.
 ASKED = 5
-TYPICAL = 3
 
 
 @dataclass(frozen=True)
@@ -59,14 +57,13 @@ class Shape:
 
     @property
     def witnesses(self) -> tuple[IntArray, ...]:
-        """Partitions that selections are compared with: of every resolution some."""
+        """Partitions that selections are compared with: one of each resolution."""
         return self.partitions[::ASKED] or (self.labels,)
 
     @property
-    def typical(self) -> tuple[IntArray, ...]:
-        """Three partitions of the middle resolution, neither coarse nor fine."""
-        start = len(self.partitions) // 3
-        return self.partitions[start : start + TYPICAL] or (self.labels,)
+    def typical(self) -> IntArray:
+        """The partition of the middle resolution, neither coarse nor fine."""
+        return self.witnesses[len(self.witnesses) // 2]
 
 
 def shape_of(
