@@ -115,7 +115,7 @@ class Auto(Selector):
     >>> X = load_breast_cancer(as_frame=True).data
     >>> auto = Auto().fit(X)
     >>> auto.n_features_, auto.scaling_, auto.structure_["found"]
-    (10, 'standard', True)
+    (6, 'standard', True)
     >>> auto.reasons().set_index("column")["reason"]["mean area"]
     'rebuilt from the kept columns (R² 0.98), mostly mean radius (r = 0.99)'
     """
