@@ -5,21 +5,28 @@ BIN := $(VENV)/bin
 # One worker per core and one thread per worker: more only wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo check test browser coverage lint docs bench dist clean
+.PHONY: demo check test scanpy browser coverage lint docs bench dist clean
 
 demo: $(VENV)/.demo
 	mkdir -p demo
 	$(BIN)/tamis select dataset:digits --report demo/report.html
 	$(BIN)/python examples/digits.py
 	@echo 'Why these pixels: open demo/report.html'
+	@echo 'To look and decide in a page: $(BIN)/tamis studio dataset:digits'
 
 # For the inner loop: what is quick, of the library and its tests.
 check: $(VENV)/.test
 	$(PYTEST) -m 'not slow' tests src
 
 # Everything: the slow tests, the pages and the site as well.
-test: $(VENV)/.test,docs browser
+test: $(VENV)/.test,docs browser scanpy
 	$(PYTEST)
+
+# Beside scanpy, in an environment of its own: it needs an older pandas than the other tests have.
+scanpy:
+	@$(MAKE) --no-print-directory VENV=$(VENV)-scanpy $(VENV)-scanpy/.scanpy
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-scanpy/bin/python -m pytest \
+		tests/genes/test_scanpy*.py tests/test_docs.py -k 'scanpy or recipes/genes'
 
 # Chromium for the tests of the report: installed where root can, else those tests skip.
 browser:
@@ -58,4 +65,4 @@ $(VENV)/.%: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo coverage.xml .coverage docs/_build docs/api docs/gallery
+	rm -rf $(VENV) $(VENV)-scanpy build dist demo coverage.xml .coverage docs/_build docs/api docs/gallery

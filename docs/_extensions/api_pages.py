@@ -32,6 +32,7 @@ MODULES = {
     "tamis.preprocessing": "From a real table to numbers",
     "tamis.plots": "Plots",
     "tamis.report": "The report",
+    "tamis.studio": "The studio",
     "tamis.inspection": "Evidence for a selection",
     "tamis.evaluation": "Evaluation",
     "tamis.reproduction": "Experiments of the papers",

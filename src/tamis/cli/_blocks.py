@@ -124,10 +124,12 @@ def select_in_blocks(
     if asked.scheduler is None:
         table.checkpoint = asked.checkpoint or _own_checkpoint(table, model)
         goes_on = table.checkpoint.exists()
-        print_aside(
-            f"{'Goes on from' if goes_on else 'Keeps what is done in'} {table.checkpoint}; after "
-            "an interruption the same command goes on from it."
-        )
+        if n_rows >= n_columns:  # a wide table is read whole, and soon
+            words_of_it = "Goes on from" if goes_on else "Keeps what is done in"
+            print_aside(
+                f"{words_of_it} {table.checkpoint}; after an interruption the same command goes on "
+                "from it."
+            )
     else:
         source = _on_cluster(table, asked.scheduler)
     start = time.perf_counter()

@@ -149,15 +149,15 @@ def condense(source: RowSource, needs: Needs, task: Mapping[str, Any]) -> Table:
         Its X is a CondensedTable; or rows, where these are needed, or where all of them take less
         memory than the products of their columns.
     """
+    checkpoint = _checkpoint_of(source, task)
     if needs == "rows":
-        return _rows_of(source, drawn_rows(source.shape[0], SAMPLED_ROWS))
+        table = _rows_of(source, drawn_rows(source.shape[0], SAMPLED_ROWS), checkpoint)
+        if checkpoint is not None:
+            checkpoint.remove()
+        return table
     if needs != "variances" and _is_wide(source):
         _refuse_wide(source)
-        return _rows_of(source, np.arange(source.shape[0]))
-    checkpoint = None
-    if isinstance(source, LazyTable) and source.checkpoint is not None:
-        whole = {**task, "scaling": source.scaling}
-        checkpoint = Checkpoint(source.checkpoint, source, whole)
+        return _rows_of(source, np.arange(source.shape[0]), None)
     run = partial(run_pass, source, checkpoint=checkpoint)
     wanted = drawn_rows(source.shape[0], DRAWN_ROWS if needs == "graph" else 0)
     step = MomentsStep(source.first_row(), needs != "variances", wanted, source.names)
@@ -184,9 +184,16 @@ def condense(source: RowSource, needs: Needs, task: Mapping[str, Any]) -> Table:
     return Table(X, names, X.lowest, X.highest, constant, cautions)  # type: ignore[arg-type]
 
 
-def _rows_of(source: RowSource, wanted: IntArray) -> Table:
+def _checkpoint_of(source: RowSource, task: Mapping[str, Any]) -> Checkpoint | None:
+    if not isinstance(source, LazyTable) or source.checkpoint is None:
+        return None
+    return Checkpoint(source.checkpoint, source, {**task, "scaling": source.scaling})
+
+
+def _rows_of(source: RowSource, wanted: IntArray, checkpoint: Checkpoint | None) -> Table:
     """Some rows as a table in memory; the values of all rows are checked, and scale the columns."""
-    survey = run_pass(source, MomentsStep(source.first_row(), False, wanted, source.names))
+    step = MomentsStep(source.first_row(), False, wanted, source.names)
+    survey = run_pass(source, step, checkpoint)
     moments = survey.moments
     shift, scale = affine_scale(moments, source.scaling, moments.lowest == moments.highest)
     table = check_table((survey.drawn - shift) / scale)

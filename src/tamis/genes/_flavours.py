@@ -60,7 +60,7 @@ def _by_dispersion(logged: SparseMatrix, batches: Batches, flavour: Any, n_top: 
         found = normalised_dispersion(logged, flavour)
         everywhere = np.ones((1, n_genes), dtype=bool)
         chosen = by_mean(found.normalised[None], everywhere, n_top)
-        return Choice(chosen, _finite(found.normalised), _columns(found))
+        return Choice(chosen, finite(found.normalised), _columns(found))
     parts, seen = [], []
     for rows in batches.rows():
         part = logged[rows]
@@ -74,7 +74,7 @@ def _by_dispersion(logged: SparseMatrix, batches: Batches, flavour: Any, n_top: 
     stacked = np.array(parts)
     chosen = by_mean(stacked[:, 2], np.array(seen), n_top)
     merged = Dispersion(*(mean_where_defined(stacked[:, i]) for i in range(3)))
-    return Choice(chosen, _finite(merged.normalised), _columns(merged))
+    return Choice(chosen, finite(merged.normalised), _columns(merged))
 
 
 def _columns(found: Dispersion) -> dict[str, FloatArray]:
@@ -85,7 +85,7 @@ def _columns(found: Dispersion) -> dict[str, FloatArray]:
     }
 
 
-def _finite(scores: FloatArray) -> FloatArray:
+def finite(scores: FloatArray) -> FloatArray:
     """The scores with the lowest in place of what is not defined, and the highest of infinity."""
     finite = scores[np.isfinite(scores)]
     lowest, highest = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
