@@ -19,6 +19,7 @@ from tamis.auto._scales import Scale, scaled_table, scales_to_try
 from tamis.auto._search import Found, full_ranking, search
 from tamis.auto._structure import Structure, structure_of
 from tamis.base import Keeps, Selector
+from tamis.distributed import Needs
 from tamis.utils.frames import frame_of_rows
 from tamis.utils.ties import content_ranks
 
@@ -121,6 +122,7 @@ class Auto(Selector):
     """
 
     _keeps: ClassVar[Keeps] = "given"
+    _needs: ClassVar[Needs | None] = "rows"
     _learned: ClassVar[dict[str, Any]] = {
         "labels_": ("n_samples",),
         "n_clusters_": 1,
