@@ -9,15 +9,24 @@ import pytest
 from studio.conftest import request
 
 from tamis.studio import _server
+from tamis.studio._server import Studio
 from tamis.studio._session import Session
 from tamis.studio._table import read_memory
 
 X = np.random.RandomState(0).normal(size=(30, 4)) * [1, 2, 3, 4]
 
 
-@pytest.fixture
-def studio(serve):
-    return serve(Session(lambda: read_memory(X)))
+@pytest.fixture(scope="module")
+def studio():
+    """One for all that changes nothing."""
+    session = Session(lambda: read_memory(X))
+    session.worker.wait(60)
+    studio = Studio(session)
+    thread = studio.start()
+    yield studio
+    studio.stop()
+    thread.join(10)
+    assert not thread.is_alive()
 
 
 def origin(studio):
@@ -81,7 +90,6 @@ def test_a_foreign_origin_is_refused(studio, foreign):
     ],
 )
 def test_no_other_file_is_given(studio, path):
-    studio.session.worker.wait(30)
     status, _, body = request(studio, f"/{studio.token}/{path}")
     assert status in (400, 404)
     assert b"import" not in body
@@ -113,7 +121,8 @@ def test_wishes_that_make_no_sense(studio, wish):
     assert json.loads(body)["error"]
 
 
-def test_uploads_are_limited(studio, monkeypatch):
+def test_uploads_are_limited(serve, monkeypatch):
+    studio = serve(Session(None))
     monkeypatch.setattr(_server, "MOST_UPLOADED", 1000)
     path = f"/{studio.token}/table/"
     headers = origin(studio)
@@ -136,18 +145,16 @@ def test_uploads_are_limited(studio, monkeypatch):
 
 
 def test_two_studios_do_not_meet(serve):
-    first, second = (serve(Session(lambda: read_memory(X))) for _ in range(2))
+    first, second = (serve(Session(None)) for _ in range(2))
     assert first.token != second.token
     assert first.port != second.port
     assert request(first, f"/{second.token}/state")[0] == 404
-    for studio in (first, second):
-        studio.session.worker.wait(30)
-    headers = origin(first)
-    body = b'{"do": "method", "method": "max_variance"}'
-    assert (
-        request(first, f"/{first.token}/act", method="POST", headers=headers, body=body)[0] == 200
-    )
-    assert second.session.decisions.method == "auto"
+    path = f"/{first.token}/table/data.csv"
+    body = b"a,b\n1,2\n3,5\n"
+    assert request(first, path, method="POST", headers=origin(first), body=body)[0] == 200
+    assert first.session.worker.wait(30)
+    assert first.session.table is not None
+    assert second.session.table is None
 
 
 def test_it_listens_on_this_computer_alone(studio):
