@@ -238,6 +238,12 @@ def test_ctrl_c_while_computing(tmp_path):
     assert "Traceback" not in err
 
 
+def test_without_the_extra_it_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tamis.studio._server", None)
+    with pytest.raises(ImportError, match=r"pip install 'tamis\[studio\]'"):
+        studio.open(table(), browser=False)
+
+
 def test_decisions_are_plain():
     decisions = Decisions(number=2).with_column("a", "keep").with_column("b", "drop")
     assert decisions.with_column("a", "drop") == replace(decisions, keep=(), drop=("b", "a"))

@@ -71,12 +71,8 @@ def studio(
       tamis studio dataset:digits
       tamis studio data.parquet --labels species --no-browser --port 8765
     """
-    try:
-        from tamis.studio import serve
-    except ModuleNotFoundError as error:
-        raise CommandError(
-            f"the studio needs {error.name}, which is not installed; pip install 'tamis[studio]'."
-        ) from None
+    from tamis.studio import serve
+
     if file is not None and not file.startswith("dataset:") and not Path(file).exists():
         raise CommandError(f"{file}: there is no such file; check the name.")
     options = {
@@ -101,6 +97,8 @@ def studio(
 
     try:
         serve(file, port=port, ready=ready, **options)
+    except ImportError as error:
+        raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(
             f"cannot listen on port {port}: {reason(error)}; name another."
