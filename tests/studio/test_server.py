@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -159,3 +162,30 @@ def test_two_studios_do_not_meet(serve):
 
 def test_it_listens_on_this_computer_alone(studio):
     assert studio._socket.getsockname()[0] == "127.0.0.1"
+
+
+def test_closing_the_last_page_stops_the_work(serve, monkeypatch):
+    monkeypatch.setattr(_server, "GRACE", 0.01)
+    session = Session(None)
+    studio = serve(session)
+    begun = threading.Event()
+
+    def forever():
+        begun.set()
+        while True:
+            time.sleep(0.001)
+
+    connection = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=20)
+    connection.request("GET", f"/{studio.token}/events")
+    assert connection.getresponse().readline().startswith(b"data: ")
+    session.worker.submit(forever)
+    assert begun.wait(20)
+    assert session.worker.busy
+    connection.close()
+    assert session.worker.wait(20)
+
+
+def test_a_page_of_another_site_is_refused(studio):
+    path = f"/{studio.token}/state"
+    for site, status in (("cross-site", 403), ("same-site", 403), ("none", 200)):
+        assert request(studio, path, headers={"Sec-Fetch-Site": site})[0] == status

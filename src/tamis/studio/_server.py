@@ -46,7 +46,21 @@ HEADERS = {
 }
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 # The files of the page; nothing else can be asked for.
-ASSETS = ("studio.css", "main.js", "columns.js", "data.js", "figures.js", "dom.js", "exports.js")
+ASSETS = (
+    "studio.css",
+    "choose.js",
+    "columns.js",
+    "compare.js",
+    "data.js",
+    "dom.js",
+    "exports.js",
+    "figures.js",
+    "main.js",
+    "page.js",
+    "pictures.js",
+    "table.js",
+    "take.js",
+)
 
 
 class Studio:
