@@ -15,10 +15,11 @@ const FILES = [
 
 export async function showTake() {
   if ($("view-take").hidden || !state.result) return;
-  const ready = !state.busy || state.result.settled;
+  const ready = state.result.settled;
   fill($("files"), ...FILES.map(([name, text]) => make("li", {},
     make("button", { textContent: name, disabled: !ready, onclick: (event) => take(name, event.target) }),
     make("span", { class: "soft", textContent: ` ${text}` }))));
+  for (const holder of ["command", "python"]) if (!ready) $(holder).textContent = "";
   if (!ready) return;
   for (const [name, holder] of [["command.txt", "command"], ["select.py", "python"]]) {
     const answer = await fetch(`export/${name}`);
