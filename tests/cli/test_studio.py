@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 
 import pytest
@@ -35,4 +36,8 @@ def test_the_address_is_printed_before_it_serves(run, monkeypatch):
     monkeypatch.setattr(studio, "serve", serve)
     result = run("studio", "dataset:iris", "--no-browser", "--labels", "kind", "--sep", ";")
     assert "http://127.0.0.1:1/token/" in result.stdout
+    told = run("studio", "--no-browser", "--json").stdout
+    assert json.loads(told) == {"url": "http://127.0.0.1:1/token/"}
+    assert asked["file"] is None
+    run("studio", "dataset:iris", "--no-browser", "--labels", "kind", "--sep", ";")
     assert (asked["file"], asked["labels"], asked["sep"]) == ("dataset:iris", "kind", ";")

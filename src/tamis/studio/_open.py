@@ -83,10 +83,11 @@ def open(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from tamis import studio
-    >>> running = studio.open(load_iris(as_frame=True).data, browser=False)
+    >>> X = load_iris(as_frame=True).data
+    >>> running = studio.open(X, browser=False)
     >>> running.wait()
-    >>> running.kept[:1]
-    ['petal length (cm)']
+    >>> set(running.kept) <= set(X.columns)
+    True
     >>> running.close()
     """
     table = read_memory(X, labels, feature_names=feature_names, image_shape=image_shape)
