@@ -28,6 +28,7 @@ MODULES = {
     "tamis.testing": "Testing a selector",
     "tamis.datasets": "Data sets",
     "tamis.io": "Reading and writing tables",
+    "tamis.distributed": "Tables in blocks",
     "tamis.preprocessing": "From a real table to numbers",
     "tamis.plots": "Plots",
     "tamis.report": "The report",

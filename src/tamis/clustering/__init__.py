@@ -10,6 +10,7 @@ maximum margin.
 """
 
 from tamis.clustering._communities import communities, modularity
+from tamis.clustering._consensus import consensus, partitions
 from tamis.clustering._kmeans import Clusters, between_root, cluster_means, indicator, kmeans
 from tamis.clustering._manifold import ManifoldGraph, is_complete, manifold_laplacian
 from tamis.clustering._maximum_margin import (
@@ -34,6 +35,7 @@ __all__ = [
     "bounded_weights",
     "cluster_means",
     "communities",
+    "consensus",
     "decided_labels",
     "indicator",
     "is_complete",
@@ -45,5 +47,6 @@ __all__ = [
     "modularity",
     "n_functions",
     "normalized_cut",
+    "partitions",
     "sparse_kmeans",
 ]

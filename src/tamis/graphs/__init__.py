@@ -16,6 +16,7 @@ array([3, 4, 2, 1])
 from tamis.graphs._cache import shared_neighbors
 from tamis.graphs._hubness import Hubness, hubness, is_star
 from tamis.graphs._landmark_graph import Graph, LandmarkGraph
+from tamis.graphs._landmark_search import weighted_landmarks
 from tamis.graphs._landmarks import Landmarks, choose_landmarks
 from tamis.graphs._laplacians import (
     degrees,
@@ -75,4 +76,5 @@ __all__ = [
     "shared_neighbors",
     "spectral_embedding",
     "symmetrize",
+    "weighted_landmarks",
 ]

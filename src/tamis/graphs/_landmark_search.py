@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from tamis._typing import IntArray, Matrix
 from tamis.graphs._hubness import hubness
 from tamis.graphs._landmark_graph import LandmarkGraph
-from tamis.graphs._landmarks import choose_landmarks
+from tamis.graphs._landmarks import Landmarks, choose_landmarks
 from tamis.graphs._method import GraphReport
 from tamis.graphs._weights import Weights
 from tamis.utils.blocks import row_blocks
@@ -35,11 +35,9 @@ def graph_by_landmarks(
     rng = check_random_state(random_state)
     if weights == "cosine":
         X = normalize(X)
-    landmarks = choose_landmarks(X, n_landmarks, n_nearest=n_nearest, random_state=rng)
-    if weights == "binary":
-        landmarks = replace(landmarks, bandwidth=np.inf)
-    elif bandwidth is not None:
-        landmarks = replace(landmarks, bandwidth=bandwidth)
+    landmarks = weighted_landmarks(
+        X, n_nearest, weights, bandwidth, n_landmarks=n_landmarks, random_state=rng
+    )
     graph = LandmarkGraph.from_landmarks(X, landmarks)
     report = GraphReport(
         "landmarks",
@@ -49,6 +47,22 @@ def graph_by_landmarks(
         hubness=hubness(graph),
     )
     return graph, report
+
+
+def weighted_landmarks(
+    X: Matrix,
+    n_nearest: int,
+    weights: Weights = "heat",
+    bandwidth: float | None = None,
+    *,
+    n_landmarks: int | None = None,
+    random_state: int | np.random.RandomState | None = 0,
+) -> Landmarks:
+    """Landmarks whose ties weigh as edges of a graph do; "cosine" wants rows of unit length."""
+    landmarks = choose_landmarks(X, n_landmarks, n_nearest=n_nearest, random_state=random_state)
+    if weights == "binary":
+        return replace(landmarks, bandwidth=np.inf)
+    return landmarks if bandwidth is None else replace(landmarks, bandwidth=bandwidth)
 
 
 def _common_ties(

@@ -146,7 +146,6 @@ class GraphSelector(NeighborSelector):
     """
 
     embedding_: FloatArray
-
     _needs_edges: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeighborSelector._parameter_constraints,
@@ -201,16 +200,16 @@ class GraphSelector(NeighborSelector):
         return TableOperator.centred(X), self.embedding_
 
     def _tie_products(self, X: CondensedTable) -> TieProducts:
-        ties = X.tie_products(self.n_neighbors)
-        why = "the table is read in blocks"
-        self.graph_ = GraphReport("landmarks", why, n_landmarks=len(ties.mass))
+        """The products of the columns with the ties of the rows to landmarks."""
+        ties = X.tie_products(self.n_neighbors, self.weights, self.bandwidth)
+        self.graph_ = GraphReport("landmarks", "the table is read in blocks", len(ties.mass))
         return ties
 
     def _graph_task(self) -> dict[str, Any]:
-        if self.neighbors in ("exact", "approximate"):
+        if self.neighbors not in ("auto", "landmarks"):
             raise ValueError(
-                f"neighbors={self.neighbors!r} needs all rows in memory; a table that is read in "
-                "blocks has landmarks: use neighbors='landmarks' or 'auto'."
+                f"neighbors={self.neighbors!r} needs all rows at once; a table that is read in "
+                "blocks ties its rows to landmarks: take 'landmarks', or leave it at 'auto'."
             )
         return {name: getattr(self, name) for name in ("n_neighbors", "weights", "bandwidth")}
 

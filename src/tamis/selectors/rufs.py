@@ -284,6 +284,7 @@ class RobustModel:
         self.label_smoothing = loss_smoothing(row_norms(self.G))
         self.penalty = settings.orthogonality * float(norms.sum())
         self.row_smoothing: float | None = None
+        self.regression: ReweightedRegression | None = None
         self.W = np.zeros((X.shape[1], settings.n_clusters))
         self.update_coef()
 
@@ -330,13 +331,16 @@ class RobustModel:
         scale = np.sqrt(self.settings.alpha * self._label_loss()[1])
         target = scale[:, None] * self.G
         regression = ReweightedRegression(
-            TableOperator(self.X, row_scale=scale), self.settings.beta, self.row_smoothing
+            TableOperator(self.X, row_scale=scale),
+            self.settings.beta,
+            self.row_smoothing,
+            self.regression,
         )
         if self.row_smoothing is None:
             self.W = regression.start(target)
             self.row_smoothing = regression.smoothing
         self.W = regression.descend(target, self.W, max_iter=REGRESSION_STEPS, tol=1e-8).solution
-        self.penalised = regression.penalised
+        self.regression, self.penalised = regression, regression.penalised
 
     def objective(self) -> float:
         """The whole objective, with both losses and the penalty smoothed."""
