@@ -68,6 +68,18 @@ def test_residuals_by_their_formula():
     np.testing.assert_allclose(residual_variance(sp.csr_array(counts)).normalised, expected)
 
 
+def test_interpolated_sums_over_the_cells():
+    rng = np.random.default_rng(0)
+    rate = rng.lognormal(-1, 2, 700) * rng.lognormal(0, 0.5, (80, 1))
+    counts = rng.poisson(rate).astype(float)
+    counts = counts[:, counts.any(axis=0)]
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    residuals = (counts - expected) / np.sqrt(expected + expected**2 / 100)
+    expected = residuals.clip(-20, 20).var(axis=0)
+    found = residual_variance(sp.csr_array(counts), clip=20.0).normalised
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 def test_a_dispersion_that_is_alone_in_its_bin_is_one():
     rng = np.random.default_rng(0)
     X = np.log1p(rng.gamma(2, 0.1, (100, 30)))
