@@ -17,6 +17,7 @@ import csv
 import os
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -206,6 +207,9 @@ def read_runs(path: Path) -> list[dict[str, str]]:
 
 def table(runs: list[dict[str, str]]) -> str:
     """The page: composites per set, method and size, and their differences to the best flavour."""
+    n_runs = Counter((run["set"], run["half"]) for run in runs)
+    whole = (len(FLAVOURS) + 1) * len(SIZES)
+    runs = [run for run in runs if n_runs[run["set"], run["half"]] == whole]
     composite: dict[tuple[str, str, int], list[float]] = {}
     for run in runs:
         key = run["set"], run["method"], int(run["n_genes"])
