@@ -12,6 +12,7 @@ demo: $(VENV)/.demo
 	$(BIN)/tamis select dataset:digits --report demo/report.html
 	$(BIN)/python examples/digits.py
 	@echo 'Why these pixels: open demo/report.html'
+	@echo 'To look and decide in a page: $(BIN)/tamis studio dataset:digits'
 
 # For the inner loop: what is quick, of the library and its tests.
 check: $(VENV)/.test

@@ -15,6 +15,7 @@ from benchmarks import (
     discriminant,
     factorization,
     foundation,
+    long_tables,
     margin,
     spectral,
     subset,
@@ -37,6 +38,7 @@ CASES = (
     *discriminant.CASES,
     *margin.CASES,
     *factorization.CASES,
+    *long_tables.CASES,
     *systems.CASES,
 )
 PACKAGES = ("tamis", "numpy", "scipy", "scikit-learn", "skfeature-chappers")

@@ -23,7 +23,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 MINIMUM = run_path(str(ROOT / "tools" / "minimum_versions.py"))
 MODULES = [module.name for module in pkgutil.iter_modules(tamis.__path__)]
 # What the package is built of; not public, and not to be relied on.
-INTERNAL = {"solvers", "utils"}
+INTERNAL = {"charts", "solvers", "utils"}
 PUBLIC = [name for name in MODULES if not name.startswith("_") and name not in INTERNAL]
 
 # In a process of its own: here the tests have imported most modules. Each is asked for from a new

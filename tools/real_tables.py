@@ -364,7 +364,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         files = [file for file in files if str(file.relative_to(folder)) not in outcomes]
     slowest = []
     for done, (file, ended, seconds) in enumerate(run_all(files, given.jobs, given.limit)):
-        if done % 50 == 49:
+        if done % 20 == 19:
             save(runs, given.results)
         table = str(file.relative_to(folder))
         found = classify(ended, identifiers(file) if ended.kept else ())

@@ -19,6 +19,7 @@ from . import (
     report,
     reproduction,
     selectors,
+    studio,
     testing,
 )
 from .auto import Auto
@@ -100,5 +101,6 @@ __all__ = [
     "report",
     "reproduction",
     "selectors",
+    "studio",
     "testing",
 ]

@@ -64,8 +64,9 @@ class GroupedSelector(Selector):
     group_scores_ : ndarray of shape (n_groups,)
         Larger is better.
     group_ranking_ : ndarray of shape (n_groups,)
-        1 is the best group. Groups to keep come first. Ties are broken by the first column; groups
-        of constants, then groups that were dropped whole, come last.
+        1 is the best group. Groups to keep come first; where the selector finds the number, those
+        in which its columns lie follow. Ties are broken by the first column; groups of constants,
+        then groups that were dropped whole, come last.
     selector_ : Selector
         The fitted selector.
     n_features_in_ : int
@@ -183,12 +184,21 @@ class GroupedSelector(Selector):
         self.group_scores_ = np.zeros(n_groups)
         last = np.empty(n_groups, dtype=np.intp)
         kept = self._of_kept_groups()
+        found = np.zeros(self.n_features_in_, dtype=bool)
+        if isinstance(self._asked(), str):  # the number is that of the groups in which these lie
+            found = self.selector_.get_support()
         for number, columns in enumerate(self.groups_.values()):
             seen = columns[~dropped[columns]]
             if len(seen):
                 self.group_scores_[number] = _root_mean_square(shifted[seen])
-            varies = not self._set_aside[columns].all()
-            last[number] = 0 if kept[columns[0]] else 1 if varies else 2 if len(seen) else 3
+            classes = (
+                kept[columns[0]],
+                found[columns].any(),
+                not self._set_aside[columns].all(),
+                len(seen),
+                True,
+            )
+            last[number] = next(place for place, holds in enumerate(classes) if holds)
         best_first = np.lexsort((-self.group_scores_, last))
         self.group_ranking_ = _places(best_first)
         self.ranking_ = _places(

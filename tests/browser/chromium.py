@@ -60,15 +60,25 @@ class Browser:
 
     def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
         """Open a file at a width, with a colour scheme; earlier logs are dropped."""
+        self.visit(path.resolve().as_uri(), width=width, height=height, dark=dark)
+
+    def visit(
+        self, address: str, *, width: int = 1280, height: int = 900, dark: bool = False
+    ) -> None:
+        """Open an address likewise."""
+        self.look(width=width, height=height, dark=dark)
+        for kind in ("browser", "performance"):
+            self.driver.get_log(kind)
+        self.driver.get(address)
+
+    def look(self, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
+        """Change the size of the window and the colour scheme."""
         self.driver.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride",
             {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        for kind in ("browser", "performance"):
-            self.driver.get_log(kind)
-        self.driver.get(path.resolve().as_uri())
 
     def run(self, script: str) -> Any:
         """The value of a script in the page."""

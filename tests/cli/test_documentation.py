@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
-COMMANDS = ("select", "apply", "compare", "bench", "methods", "datasets")
+COMMANDS = ("select", "apply", "compare", "bench", "methods", "datasets", "studio")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

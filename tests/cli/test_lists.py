@@ -12,7 +12,7 @@ from tamis.cli import app
 from tamis.cli._completion import table_names
 from tamis.registry import DEFAULT_METHOD, METHODS
 
-COMMANDS = ("select", "apply", "compare", "bench", "methods", "datasets")
+COMMANDS = ("select", "apply", "compare", "bench", "methods", "datasets", "studio")
 
 
 def test_every_method_is_listed(run):

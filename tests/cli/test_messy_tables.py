@@ -113,3 +113,79 @@ def test_new_levels_and_single_words_are_told(run, tmp_path):
     said = " ".join(result.stderr.split())
     assert "'town' has levels that were not there when fitted, such as 'Atlantis'" in said
     assert "'mass' holds 1 values that are no numbers, such as 'heavy'" in said
+
+
+@pytest.mark.parametrize("kind", ["a number", "categories"])
+def test_what_may_be_an_identifier_is_never_used_silently(run, blobs, tmp_path, kind):
+    rng = np.random.default_rng(0)
+    ids = rng.integers(1000, 1020, len(blobs))
+    ids = ids if kind == "a number" else [f"N{number}" for number in ids]
+    blobs.assign(id=ids, tissue="liver").to_csv(tmp_path / "ids.csv", index=False)
+    result = run("select", "ids.csv", *QUICK["select"])
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stdout.split())
+    assert f"'id' is named like an identifier, but its values repeat: taken for {kind}" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--keep", "mass", "--drop", "mas*"), "--keep and --drop both name 'mass'"),
+        (("--keep", "Mass"), "did you mean mass?"),
+        (("--drop", "towns"), "did you mean town?"),
+        (("--drop", "*"), "nothing to select: no column is left to choose from"),
+        (("--keep", "mass", "--keep", "luck", "-k", "1"), "-k keeps 1 columns, but --keep names 2"),
+        (("--sep", "::"), "'::' is no separator"),
+        (("--sheet", "two"), "have no sheets"),
+        (("--decimal", ";"), "is no decimal sign"),
+        (("--encoding", "utf-99"), "is no encoding of text"),
+        (("--id", "persons"), "did you mean 'person'?"),
+        (("--prepared",), "--prepared says how -o is written"),
+    ],
+)
+def test_options_that_cannot_be(refused, tmp_path, options, said):
+    messy(20, 0).to_csv(tmp_path / "old.csv", index=False)
+    assert said in refused("select", "old.csv", *options)
+
+
+def test_patterns_and_numbers_only(run, tmp_path):
+    messy(40, 0).to_csv(tmp_path / "old.csv", index=False)
+    options = (*QUICK["select"], "--drop", "lu*", "--numeric-only", "--keep", "town", "--json")
+    result = run("select", "old.csv", *options, "-k", 3)
+    assert result.exit_code == 0, result.output
+    assert {entry["name"] for entry in json.loads(result.stdout)["kept"]} == {
+        "mass",
+        "height",
+        "town",
+    }
+
+
+def test_a_european_file_is_read_and_told(run, tmp_path):
+    frame = messy(40, 0).drop(columns="planet")
+    frame["mass"] = [
+        "" if pd.isna(value) else f"{1000 * value:,.1f}".translate(str.maketrans(",.", ".,"))
+        for value in frame["mass"]
+    ]
+    frame["town"] = frame["town"].str.replace("Nice", "Nîmes")
+    text = frame.to_csv(index=False, sep=";", decimal=",")
+    (tmp_path / "ventes.csv").write_bytes(text.encode("cp1252"))
+    result = run("select", "ventes.csv", *QUICK["select"], "--keep", "mass", "-o", "small.csv")
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stdout.split())
+    assert "The cells are parted by semicolons." in said
+    assert "decimal comma" in said
+    assert "Western European (cp1252)" in said
+    written = (tmp_path / "small.csv").read_bytes().decode("cp1252").splitlines()
+    assert {line.split(";")[written[0].split(";").index("mass")] for line in written[1:]} == set(
+        frame["mass"]
+    )
+
+
+def test_a_sheet_is_taken_by_its_name(run, tmp_path):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
+        pd.DataFrame({"note": ["nothing here"]}).to_excel(book, sheet_name="cover", index=False)
+        messy(30, 0).to_excel(book, sheet_name="people", index=False)
+    result = run("select", "book.xlsx", "--sheet", "people", *QUICK["select"], "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["n_samples"] == 30

@@ -118,3 +118,21 @@ def test_a_graph_without_edges_has_a_community_per_sample():
     np.testing.assert_array_equal(np.sort(communities(empty)), np.arange(4))
     np.testing.assert_array_equal(communities(empty, 4), np.arange(4))
     assert communities(empty, 2).max() == 1
+
+
+# --- landmarks ------------------------------------------------------------------------------------
+
+
+def test_communities_of_a_landmark_graph_reach_all_samples():
+    rng = np.random.default_rng(0)
+    group = rng.integers(3, size=300)
+    X = 10 * np.eye(3)[group] + rng.standard_normal((300, 3))
+    graph = neighbor_graph(X, 3, method="landmarks", n_landmarks=30)
+    labels = communities(graph, 3)
+    sizes = np.bincount(labels)
+    assert (np.diff(sizes) <= 0).all()
+    table = np.zeros((3, 3))
+    np.add.at(table, (group, labels), 1)
+    assert (table > 0).sum() == 3  # each group is one community
+    order = rng.permutation(300)
+    np.testing.assert_array_equal(communities(graph, 3, order=order), labels)

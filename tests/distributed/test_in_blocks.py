@@ -295,3 +295,31 @@ def test_condense_holds_what_it_says(X, tmp_path):
     fewer = condensed.of_columns([1, 3])
     assert fewer.shape == (N, 2)
     np.testing.assert_allclose(fewer.mean, X[:, [1, 3]].mean(axis=0))
+
+
+@pytest.mark.parametrize("weights", ["heat", "binary", "cosine"])
+@pytest.mark.parametrize("selector", [LaplacianScore(3), MRSF(3, n_clusters=4)], ids=repr)
+def test_the_numbers_of_landmarks_in_memory(selector, weights, X, tmp_path):
+    """The same parameters and rows give the same landmarks, and so the same numbers."""
+    np.save(tmp_path / "x.npy", X)
+    selector.set_params(weights=weights, neighbors="landmarks")
+    expected = selector.fit(X).scores_
+    n_landmarks = selector.graph_.n_landmarks
+    found = selector.set_params(neighbors="auto").fit(io.open(tmp_path / "x.npy"))
+    np.testing.assert_allclose(found.scores_, expected, rtol=1e-6, atol=1e-8)
+    assert found.graph_.method == "landmarks"
+    assert found.graph_.n_landmarks == n_landmarks
+
+
+def test_exact_neighbours_need_all_rows(X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    with pytest.raises(ValueError, match="neighbors='exact' needs all rows at once"):
+        MRSF(3, neighbors="exact").fit(io.open(tmp_path / "x.npy"))
+
+
+def test_more_threads_give_the_same_bits(X, tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", X)
+    one = MRSF(3).fit(io.open(tmp_path / "x.npy")).scores_
+    monkeypatch.setattr("tamis.distributed._passes.threads_of_a_fit", lambda: 3)
+    several = MRSF(3).fit(io.open(tmp_path / "x.npy")).scores_
+    assert one.tobytes() == several.tobytes()

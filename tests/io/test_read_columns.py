@@ -175,3 +175,41 @@ def test_round_trip(tmp_path, suffix, rows):
     io.write_columns(raw, list(columns), target)
     again = as_lists(io.read_columns(target))
     assert again == {"number": number, "value": value, "word": word}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a b\n1 2\n3 4\n", ["a", "b"]),
+        ("1 2\n3 4\n", ["column0", "column1"]),
+        ('"a" "b"\n"x y" 1 2\n"z" 3 4\n', ["column0", "a", "b"]),
+    ],
+)
+def test_single_spaces_part_numbers(write, text, names):
+    path = write(text)
+    raw = io.read_columns(path)
+    assert raw.names == names
+    assert raw.columns[names[-1]].tolist() == [2, 4]
+    assert "The cells are parted by spaces." in raw.notes
+    io.write_columns(raw, raw.names, path.with_name("copy.csv"))
+    again = io.read_columns(path.with_name("copy.csv"), sep="space")
+    assert list(as_lists(again).values()) == list(as_lists(raw).values())
+
+
+def test_prose_is_not_parted_by_its_spaces(write):
+    raw = io.read_columns(write("remark\nall well\nno change\n"))
+    assert as_lists(raw) == {"remark": ["all well", "no change"]}
+
+
+@pytest.mark.parametrize("cells", ["x,1,2\ny,3,4\n", "1,1,2\n2,3,\n"])
+def test_the_first_column_of_a_table_from_r_has_no_name(write, cells):
+    raw = io.read_columns(write("a,b\n" + cells))
+    assert raw.names == ["column0", "a", "b"]
+    assert raw.aside == ("column0",)
+    assert "The first column has no name: taken as row ids." in raw.notes
+    assert raw.columns["a"].tolist() == [1, 3]
+
+
+def test_separators_at_the_ends_of_lines_are_no_row_names(write):
+    with pytest.raises(TableError, match="line 2 has 3 cells, but there are 2 columns"):
+        io.read_columns(write("a,b\n1,2,\n3,4,\n"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+from contextlib import suppress
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -267,6 +269,42 @@ def test_any_frame_is_prepared_or_refused_in_one_sentence(data):
     assert prepared.shape == (n_rows, len(preparation.get_feature_names_out()))
     assert set(preparation.groups_) | set(preparation.dropped_) == set(names)
     json.dumps(preparation.to_dict(), allow_nan=False)
+
+
+TYPED = st.sampled_from(
+    [
+        st.one_of(st.none(), st.floats(-1e6, 1e6)),
+        st.one_of(st.none(), st.sampled_from(["a", "b", "c"])),
+        st.one_of(st.none(), st.sampled_from(["yes", "no"])),
+        st.one_of(st.none(), st.datetimes(datetime(1990, 1, 1), datetime(2030, 1, 1))),
+        st.booleans(),
+        st.integers(-5, 5),
+    ]
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_pandas_polars_and_a_saved_form_give_the_same_numbers(data):
+    n_rows = data.draw(st.integers(4, 12))
+    names = data.draw(st.lists(st.sampled_from("αb#*é,'"), min_size=1, max_size=4, unique=True))
+    columns = {
+        name: data.draw(st.lists(data.draw(TYPED), min_size=n_rows, max_size=n_rows))
+        for name in names
+    }
+    frames = [pd.DataFrame(columns), pl.DataFrame(columns, strict=False)]
+    found = []
+    for frame in frames:
+        preparation = Preparation()
+        with suppress(ValueError):  # no column can be used
+            found.append((preparation.fit_transform(frame), preparation))
+    assert len(found) in (0, 2)
+    for prepared, preparation in found:
+        np.testing.assert_allclose(prepared, found[0][0])
+        assert preparation.groups_ == found[0][1].groups_
+        again = Preparation.from_dict(json.loads(json.dumps(preparation.to_dict())))
+        for frame in frames:
+            np.testing.assert_array_equal(again.transform(frame), preparation.transform(frame))
 
 
 @pytest.mark.slow

@@ -18,14 +18,13 @@ from references.tables import positive_of_three_factors as table
 from sklearn.preprocessing import StandardScaler
 
 from tamis import MCFS, UDFS, Auto, LaplacianScore, MaxVariance, RandomSubset, report
+from tamis.charts import curves as charts
+from tamis.charts import grids, words
+from tamis.charts import numbers as why_charts
+from tamis.charts.prepared import MOST_SOURCES, describe_preparation
 from tamis.graphs import neighbor_graph
 from tamis.inspection import Groups, View
 from tamis.registry import METHODS, make
-from tamis.report import _charts as charts
-from tamis.report import _grids as grids
-from tamis.report import _why_charts as why_charts
-from tamis.report import _words as words
-from tamis.report._prepared import MOST_SOURCES, describe_preparation
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 HOSTILE = "<script>alert(1)</script>"

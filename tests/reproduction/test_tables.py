@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from tamis.evaluation.rendering import markdown_text
 from tamis.evaluation.results import Estimate
 from tamis.reproduction.papers import jdlufs, jelsr, udfs
 from tamis.reproduction.published_tables import NOTHING, Printed, published_table
-from tamis.reproduction.rendering import markdown_text
 from tamis.reproduction.tables import VERDICTS, Cell, PaperTable, summary
 
 

@@ -35,7 +35,8 @@ def by_definition(X, weights, Y):
 
 
 def solved(table, weights, Y, start):
-    return WeightedRidge(table).solve(weights, Y, table.transposed_times(Y), start)
+    correlation, left = table.transposed_times(Y), Y - table.times(start)
+    return WeightedRidge(table).solve(weights, Y, correlation, start, left)
 
 
 def ways_taken(monkeypatch):

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 
-from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.auto._scales import Scale
 from tamis.auto._shape import Shape
 from tamis.clustering import kmeans, modularity
 from tamis.graphs import spectral_embedding
 from tamis.metrics import normalized_mutual_information
+from tamis.solvers.dense import eigh
 from tamis.solvers.l21 import alpha_max, l21_regression
 from tamis.solvers.lars import NEWS, least_angle_regression, scores_along_paths
+from tamis.solvers.principal import principal_components
 from tamis.solvers.residual import left_of
 from tamis.solvers.row_norms import row_norms
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import centred_unit_columns
 
-Target = Literal["groups", "groups and eigenvectors"]
+Target = Literal["groups", "eigenvector"]
 
 # The penalty of the regression, as a share of the one that leaves no column.
 ALPHA = 0.4
 TOLERANCE = 1e-4
 MAX_EPOCHS = 2000
+# Share of the variance of all indicators that is rebuilt.
+CARRIED = 0.99
+# Up to so many groups of all partitions together their products are decomposed directly.
+MOST_GROUPS = 2000
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,9 @@ class Regression:
     Attributes
     ----------
     scale : {"standard", "pareto", "none"}
-    target : {"groups", "groups and eigenvectors"}
+    target : {"groups", "eigenvector"}
+    Y : ndarray of shape (n_samples, n_targets)
+        What is rebuilt.
     coef : ndarray of shape (n_features, n_targets)
     correlation : ndarray of shape (n_features, n_targets)
         ``XᵀY``.
@@ -45,6 +55,7 @@ class Regression:
 
     scale: Scale
     target: Target
+    Y: FloatArray
     coef: FloatArray
     correlation: FloatArray
     scores: FloatArray
@@ -54,21 +65,56 @@ class Regression:
         return np.argsort(-self.scores, kind="stable")[:n_features]
 
 
-def targets_of(shape: Shape, target: Target) -> FloatArray:
-    """What is to be rebuilt from few columns, as centred unit columns.
+def targets_of(shape: Shape) -> tuple[Target, FloatArray]:
+    """What is to be rebuilt from few columns, centred, and what it is called.
 
-    Indicators of the groups or, beside them, as many of the smoothest eigenvectors of the graph as
-    tell the groups apart.
+    The indicators of the groups of all partitions together, or rather the leading principal
+    components of these indicators, as many as carry 99 % of their variance. Let B have a column for
+    every group of every partition, centred and of unit length; then ``B Bᵀ`` says how often two
+    samples are in one group, in how many of the partitions, and the regression depends on nothing
+    else: ``‖XW − B‖² + α‖W‖21`` is the same for B and for BQ with an orthogonal Q. Groups that
+    only some partitions have weigh less, and none appears or vanishes with the last digits of the
+    table.
+
+    With one group only, there is no indicator: the smoothest eigenvector of the graph stands in.
     """
-    indicators = np.eye(shape.n_groups)[shape.labels]
-    parts = [indicators]
-    if target == "groups and eigenvectors":
-        n_connected = int(np.count_nonzero(np.diff(shape.graph.indptr)))
-        n_vectors = min(max(1, shape.n_groups - 1), n_connected - 1)
-        if n_vectors >= 1:
-            parts.append(spectral_embedding(shape.graph, n_vectors)[1])
-    Y = centred_unit_columns(np.hstack(parts))
-    return Y[:, Y.any(axis=0)]
+    everyone = (*shape.partitions, *shape.others) or (shape.labels,)
+    several = [labels for labels in everyone if labels.any()]
+    if several:
+        return "groups", _leading(_indicators(several))
+    if np.count_nonzero(np.diff(shape.graph.indptr)) < 2:
+        return "eigenvector", np.zeros((shape.graph.shape[0], 0))
+    Y = centred_unit_columns(spectral_embedding(shape.graph, 1)[1])
+    return "eigenvector", Y[:, Y.any(axis=0)]
+
+
+def _indicators(several: Sequence[IntArray]) -> SparseMatrix:
+    """A column per group of every partition, of unit length once it is centred; still sparse."""
+    blocks = []
+    for labels in several:
+        share = np.bincount(labels) / len(labels)
+        lengths = np.sqrt(len(labels) * share * (1 - share))
+        rows = np.arange(len(labels))
+        shape = (len(labels), len(share))
+        blocks.append(sp.csr_array((1 / lengths[labels], (rows, labels)), shape=shape))
+    return sp.csr_array(sp.hstack(blocks) / np.sqrt(len(several)))
+
+
+def _leading(B: SparseMatrix) -> FloatArray:
+    """The centred table in its principal components that carry 99 % of its variance.
+
+    A dense problem as wide as the groups of all partitions are many or, where they are very many,
+    by Lanczos.
+    """
+    if B.shape[1] > MOST_GROUPS:
+        _, directions = principal_components(B, CARRIED)
+        return TableOperator.centred(B).times(directions)
+    mean = B.mean(axis=0)
+    values, vectors = eigh((B.T @ B).toarray() - B.shape[0] * np.outer(mean, mean))
+    values, vectors = values[::-1].clip(min=0), vectors[:, ::-1]
+    n_needed = int(np.searchsorted(np.cumsum(values), CARRIED * values.sum())) + 1
+    directions = vectors[:, :n_needed]
+    return B @ directions - mean @ directions
 
 
 def regress(
@@ -83,16 +129,17 @@ def regress(
 
     Columns that are to be kept come first, and the others rebuild what they leave of the targets.
     """
+    left = Y
     if kept is not None and kept.any():
-        Y = left_of(Y, X.columns(np.flatnonzero(kept)))
-        Y = Y[:, Y.any(axis=0)]
-    correlation = X.transposed_times(Y)
+        left = left_of(Y, X.columns(np.flatnonzero(kept)))
+        left = left[:, left.any(axis=0)]
+    correlation = X.transposed_times(left)
     coef = np.zeros_like(correlation)
     if correlation.any():
-        penalty = ALPHA * alpha_max(X, Y)
-        coef = l21_regression(X, Y, penalty, tol=TOLERANCE, max_iter=MAX_EPOCHS).solution
+        penalty = ALPHA * alpha_max(X, left)
+        coef = l21_regression(X, left, penalty, tol=TOLERANCE, max_iter=MAX_EPOCHS).solution
     scores = path_scores(X, coef, correlation, n_ranked, kept)
-    return Regression(scale, target, coef, correlation, scores)
+    return Regression(scale, target, Y, coef, correlation, scores)
 
 
 def path_scores(
@@ -117,7 +164,7 @@ class Evidence:
     Attributes
     ----------
     agreement : float
-        NMI of the groups of all columns with K-means clusters on these columns.
+        NMI of partitions of all columns with K-means clusters on these columns, in the mean.
     modularity : float
         Of those clusters, on the graph of all columns.
     """
@@ -129,13 +176,20 @@ class Evidence:
 def evidence(columns: FloatArray, shape: Shape) -> Evidence:
     """How much of the groups some columns, standardised, still show.
 
-    K-means starts at the means of the groups, so that nothing is left to chance.
+    The mean over some of the partitions.
     """
-    clusters = kmeans(columns, shape.n_groups, start=shape.labels).labels
-    return Evidence(
-        float(normalized_mutual_information(shape.labels, clusters)),
-        modularity(shape.graph, clusters),
-    )
+    each = []
+    for labels in shape.witnesses:
+        clusters = clusters_from(columns, labels)
+        agreement = normalized_mutual_information(labels, clusters)
+        each.append((float(agreement), modularity(shape.graph, clusters)))
+    agreement, modular = np.mean(each, axis=0).tolist()
+    return Evidence(agreement, modular)
+
+
+def clusters_from(columns: FloatArray, labels: IntArray) -> IntArray:
+    """K-means on the columns from the means of given groups: nothing is left to chance."""
+    return kmeans(columns, int(labels.max()) + 1, start=labels).labels
 
 
 def standardised_columns(X: Matrix, columns: IntArray) -> FloatArray:

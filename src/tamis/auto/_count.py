@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.auto._candidates import evidence, standardised_columns
+from tamis.auto._candidates import clusters_from, standardised_columns
 from tamis.auto._shape import Shape
+from tamis.metrics import normalized_mutual_information
 
 # Numbers of columns that are tried, evenly on a logarithmic scale.
 N_COUNTS = 16
@@ -29,7 +30,7 @@ class CountCurve:
     counts : ndarray of int
         Numbers of columns, ascending.
     agreement : ndarray of shape (n_counts,)
-        NMI of the groups with K-means clusters on that many columns.
+        NMI of partitions with K-means clusters on that many columns, in the mean.
     chance : ndarray of shape (n_counts,)
         The same with each of the columns shuffled.
     chosen : int or None
@@ -60,7 +61,7 @@ def count_curve(
     best_first : ndarray of int
         The columns that may be kept, the best first.
     shape : Shape
-        The groups.
+        The partitions that have the groups.
     order : ndarray of shape (n_samples,)
         The samples in an order that their values decide, in which they are shuffled.
     random_state : RandomState instance
@@ -68,7 +69,7 @@ def count_curve(
 
     Notes
     -----
-    Two runs of K-means per number.
+    Six runs of K-means per number: for three partitions, and for as many columns shuffled.
     """
     counts = numbers_to_try(len(best_first))
     largest = standardised_columns(X, best_first)
@@ -76,13 +77,25 @@ def count_curve(
     shuffler = np.random.default_rng(random_state.randint(2**31))
     shuffled[order] = shuffler.permuted(largest[order], axis=0)
     agreement, chance = (
-        np.array([evidence(table[:, :count], shape).agreement for count in counts])
+        np.array([_agreement(table[:, :count], shape) for count in counts])
         for table in (largest, shuffled)
     )
     gain = agreement - chance.mean()
     enough = gain >= ENOUGH * gain.max() - ROUNDING
     chosen = int(counts[enough.argmax()]) if gain.max() > LEAST_GAIN else None
     return CountCurve(counts, agreement, chance, chosen)
+
+
+def _agreement(columns: FloatArray, shape: Shape) -> float:
+    """NMI of some partitions with K-means clusters that start at the means of their groups."""
+    return float(
+        np.mean(
+            [
+                normalized_mutual_information(labels, clusters_from(columns, labels))
+                for labels in shape.typical
+            ]
+        )
+    )
 
 
 def numbers_to_try(most: int) -> IntArray:

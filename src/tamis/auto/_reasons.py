@@ -11,7 +11,6 @@ from scipy.stats import f as f_distribution
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.auto._candidates import Regression, regress
 from tamis.solvers.table_operator import TableOperator
-from tamis.utils.columns import centred_unit_columns
 
 # Refits on random halves of the samples.
 N_REFITS = 6
@@ -87,7 +86,6 @@ def reasons_for(Z: Matrix, kept: IntArray, labels: IntArray, kept_by_refits: Flo
 
 def refit_shares(
     Z: Matrix,
-    Y: FloatArray,
     chosen: Regression,
     n_selected: int,
     kept: BoolArray,
@@ -106,7 +104,7 @@ def refit_shares(
     shares = np.zeros(n_features)
     for _ in range(N_REFITS):
         half = np.sort(order[random.permutation(n_samples)[: n_samples // 2]])
-        targets = centred_unit_columns(Y[half])
+        targets = chosen.Y[half] - chosen.Y[half].mean(axis=0)
         targets = targets[:, targets.any(axis=0)]
         refit = regress(
             TableOperator.centred(Z[half]), targets, n_selected, chosen.scale, chosen.target, kept

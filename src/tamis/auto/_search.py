@@ -10,7 +10,6 @@ from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.auto._candidates import (
     Evidence,
     Regression,
-    Target,
     evidence,
     path_scores,
     regress,
@@ -18,11 +17,9 @@ from tamis.auto._candidates import (
     targets_of,
 )
 from tamis.auto._scales import Scale, scaled_table
-from tamis.auto._shape import Shape, mean_graph, shape_of
-from tamis.clustering import communities
+from tamis.auto._shape import Shape, common_shape, shape_of
 from tamis.solvers.table_operator import TableOperator
 
-TARGETS: tuple[Target, ...] = ("groups", "groups and eigenvectors")
 # Rankings are compared by their best columns: a tenth of all, from three to a hundred.
 SHARE_COMPARED = 0.1
 LEAST_COMPARED, MOST_COMPARED = 3, 100
@@ -69,7 +66,7 @@ def search(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Found:
-    """Rank the columns on every scale and for every target, and choose.
+    """Rank the columns on every scale, and choose.
 
     Parameters
     ----------
@@ -91,15 +88,9 @@ def search(
     for scale in scales:
         Z = scaled_table(X, scale)
         shape = shapes[scale] = shape_of(Z, n_clusters, order, n_jobs=n_jobs, verbose=verbose)
-        table = TableOperator.centred(Z)
-        rankings += [
-            regress(table, targets_of(shape, target), n_compared, scale, target, kept)
-            for target in TARGETS
-        ]
-    shape = shapes[scales[0]]
-    if len(scales) > 1:
-        graph = mean_graph([seen.graph for seen in shapes.values()])
-        shape = Shape(graph, communities(graph, n_clusters, order=order))
+        target, Y = targets_of(shape)
+        rankings.append(regress(TableOperator.centred(Z), Y, n_compared, scale, target, kept))
+    shape = common_shape(list(shapes.values()), n_clusters, order)
     found = [
         evidence(standardised_columns(X, np.sort(ranking.best(n_compared))), shape)
         for ranking in rankings

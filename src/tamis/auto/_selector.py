@@ -13,7 +13,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamis._typing import FloatArray, IntArray, Matrix
-from tamis.auto._candidates import targets_of
 from tamis.auto._count import CountCurve, count_curve
 from tamis.auto._reasons import Columns, Reasons, describe, reasons_for, refit_shares
 from tamis.auto._scales import Scale, scaled_table, scales_to_try
@@ -39,11 +38,11 @@ class Auto(Selector):
        since standardising makes the noise of columns that hardly vary as loud as the rest.
     3. *Groups.* On each scale, three graphs of neighbouring samples (all columns, the leading
        principal components, the angles in these) are averaged; one in which a single sample is
-       everybody's neighbour is left out. Its communities are the groups.
-    4. *Columns.* On each scale, few columns that together rebuild the groups (or the groups and
-       the smoothest eigenvectors of the graph) are found by an l2,1 regression, as in
-       :class:`tamis.MRSF`. Of these rankings the one is taken on whose best columns K-means comes
-       closest to the groups that all columns show.
+       everybody's neighbour is left out. The graph is parted into communities 15 times, at three
+       resolutions and in five orders; what these partitions agree on are the groups.
+    4. *Columns.* On each scale, few columns that together rebuild the groups of all partitions are
+       found by an l2,1 regression, as in :class:`tamis.MRSF`. Of these rankings the one is taken on
+       whose best columns K-means comes closest to partitions that all columns show.
     5. *Their number.* The fewest that show as much of the groups as the best number does, but for
        2 %, counted above what the same columns show when shuffled.
 
@@ -51,7 +50,8 @@ class Auto(Selector):
     `random_state` fixes.
 
     Cost: a small multiple of :class:`tamis.MRSF`: three neighbour searches per scale, at most two
-    scales and five regressions; memory as MRSF. Sparse input is never densified.
+    scales, 15 partitions and a regression on each (twice as many partitions with `n_clusters`),
+    and six regressions on half of the samples; memory as MRSF. Sparse input is never densified.
 
     Parameters
     ----------
@@ -93,8 +93,9 @@ class Auto(Selector):
     scaling_reason_ : str
         Why these scales were tried.
     candidates_ : list of dict
-        The rankings that were tried: "scaling", "target", their "agreement" with the groups and
-        the "modularity" of the K-means clusters, and the "weight" (1 for the chosen one).
+        The rankings that were tried, one per scale: "scaling", "target" ("groups", or "eigenvector"
+        where there is one group only), their "agreement" with partitions of all columns and the
+        "modularity" of the K-means clusters, and the "weight" (1 for the chosen one).
     structure_ : dict
         "statistic", "p_value" and "found" of the comparison with shuffled copies.
     curve_ : dict
@@ -230,8 +231,7 @@ class Auto(Selector):
     ) -> Reasons:
         chosen = found.rankings[found.chosen]
         Z = scaled_table(X, chosen.scale)
-        Y = targets_of(found.shapes[chosen.scale], chosen.target)
-        shares = refit_shares(Z, Y, chosen, len(selected), self._kept, order, random)
+        shares = refit_shares(Z, chosen, len(selected), self._kept, order, random)
         return reasons_for(Z, selected, found.shape.labels, shares)
 
     def _warn_of_doubts(self, structure: Structure, curve: CountCurve, n_varying: int) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.clustering import communities
+from tamis.clustering import consensus, partitions
 from tamis.graphs import degrees, neighbor_graph
 from tamis.solvers.principal import principal_components
 from tamis.solvers.table_operator import TableOperator
@@ -21,6 +22,10 @@ N_ANGLES = 20
 # distances of noisy, wide tables, in which one sample near the mean is everybody's neighbour.
 STAR_SHARE = 0.2
 STAR_DEGREE = 50
+# Selections are compared with every fifth partition, and their number is chosen by three of the
+# middle resolution.
+ASKED = 5
+TYPICAL = 3
 
 
 @dataclass(frozen=True)
@@ -32,19 +37,36 @@ class Shape:
     graph : csr_array of shape (n_samples, n_samples)
         The mean of the normalised graphs.
     labels : ndarray of shape (n_samples,)
-        Communities of the graph, the largest first.
+        The groups that the partitions agree on, the largest first.
+    partitions : tuple of ndarray of shape (n_samples,)
+        Partitions of the graph, of the number of groups that was asked for.
+    others : tuple of ndarray of shape (n_samples,)
+        Where a number was asked for, those that the graph has by itself.
     stars : tuple of str
         The views that were left out, since one sample was a neighbour of too many.
     """
 
     graph: SparseMatrix
     labels: IntArray
+    partitions: tuple[IntArray, ...] = ()
+    others: tuple[IntArray, ...] = ()
     stars: tuple[str, ...] = ()
 
     @property
     def n_groups(self) -> int:
-        """The number of communities."""
+        """The number of groups."""
         return int(self.labels.max()) + 1
+
+    @property
+    def witnesses(self) -> tuple[IntArray, ...]:
+        """Partitions that selections are compared with: of every resolution some."""
+        return self.partitions[::ASKED] or (self.labels,)
+
+    @property
+    def typical(self) -> tuple[IntArray, ...]:
+        """Three partitions of the middle resolution, neither coarse nor fine."""
+        start = len(self.partitions) // 3
+        return self.partitions[start : start + TYPICAL] or (self.labels,)
 
 
 def shape_of(
@@ -67,14 +89,14 @@ def shape_of(
     n_clusters : int or None
         The number of groups; None lets the graph decide.
     order : ndarray of shape (n_samples,)
-        See :func:`tamis.clustering.communities`.
+        See :func:`tamis.clustering.partitions`.
     n_jobs, verbose
         As in :func:`tamis.graphs.neighbor_graph`, for the search in all columns.
 
     Notes
     -----
     The neighbour search, O(nd·min(n, d)) for the components of a dense table with a side of at
-    most 2000, otherwise O(nd) per Lanczos step.
+    most 2000, otherwise O(nd) per Lanczos step; O(nnz) per pass for 15 partitions.
     """
     n_neighbors = min(N_NEIGHBORS, Z.shape[0] - 1)
     projected = _projected(Z)
@@ -88,7 +110,23 @@ def shape_of(
     stars = tuple(name for name, graph in views.items() if is_star(graph))
     voting = [graph for name, graph in views.items() if name not in stars]
     graph = mean_graph(voting or [views[stars[-1]]])
-    return Shape(graph, communities(graph, n_clusters, order=order), stars)
+    free = partitions(graph, order=order)
+    found = free if n_clusters is None else partitions(graph, n_clusters, order=order)
+    others = () if n_clusters is None else tuple(free)
+    labels = consensus(graph, found, n_clusters, order=order)
+    return Shape(graph, labels, tuple(found), others, stars)
+
+
+def common_shape(shapes: Sequence[Shape], n_clusters: int | None, order: IntArray) -> Shape:
+    """What several scales see together: the mean graph, and all partitions in turns."""
+    if len(shapes) == 1:
+        return shapes[0]
+    graph = mean_graph([seen.graph for seen in shapes])
+    found, others = (
+        tuple(one for turn in zip(*several, strict=True) for one in turn)
+        for several in ([seen.partitions for seen in shapes], [seen.others for seen in shapes])
+    )
+    return Shape(graph, consensus(graph, found, n_clusters, order=order), found, others)
 
 
 def is_star(graph: SparseMatrix) -> bool:

@@ -1,4 +1,4 @@
-"""The command line: ``tamis select``, ``apply``, ``compare``, ``bench``, ``methods``, ``datasets``.
+"""The command line: ``tamis select``, ``apply``, ``compare``, ``bench``, ``studio`` and others.
 
 Everything heavy is imported by the commands when they run, so that help and completion are quick.
 """
@@ -19,6 +19,7 @@ from tamis.cli.compare import compare
 from tamis.cli.datasets import datasets
 from tamis.cli.methods import methods
 from tamis.cli.select import select
+from tamis.cli.studio import studio
 
 __all__ = ["app", "main"]
 
@@ -36,7 +37,7 @@ def _help(command: Callable[..., None]) -> str:
     return (inspect.getdoc(command) or "").replace("\nFor example:", "\n\b\nFor example:")
 
 
-for command in (select, apply, compare, bench, methods, datasets):
+for command in (select, apply, compare, bench, methods, datasets, studio):
     app.command(cls=Command, help=_help(command))(command)
 
 
@@ -63,6 +64,7 @@ def _tamis(
       tamis select data.csv --report report.html  see why these
       tamis compare data.csv --methods all        methods side by side
       tamis methods                               what there is, and for what
+      tamis studio data.csv                       look and decide in a page
     """
 
 

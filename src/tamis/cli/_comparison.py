@@ -72,6 +72,7 @@ def plan(
     source: Source,
     mixed: MixedTable | None,
     methods: Sequence[Method],
+    third_party: Mapping[str, Any],
     n_kept: int,
     *,
     scale: Scale,
@@ -82,7 +83,8 @@ def plan(
 ) -> tuple[list[Task], dict[str, Any], list[str]]:
     """The runs, the header of their results, and in words what is done to the table.
 
-    A `mixed` table takes the place of that of the source.
+    A `mixed` table takes the place of that of the source. Selectors of other packages
+    (`third_party`, by name) get the columns as they are judged.
     """
     table = source.table
     n_samples, n_columns = table.X.shape
@@ -113,6 +115,7 @@ def plan(
         Candidate(ALL_FEATURES, ALL_FEATURES),
         _candidate(METHODS[RANDOM_BASELINE], clusters, scored_scale),
         *(_candidate(m, clusters, m.scaling if scale == "auto" else scale) for m in methods),
+        *(Candidate(name, name, selector=one) for name, one in third_party.items()),
     ]
     header = {
         "command": "compare",

@@ -196,6 +196,8 @@ def command_words(error: Exception | str, format_option: str = "--format") -> st
         ("ids='", "--id '"),
         ('ids="', '--id "'),
         ("fresh=True", "--fresh"),
+        ("drop=…", "--drop NAME"),
+        ("numeric_only=True", "--numeric-only"),
         ("tamis.datasets.names()", "`tamis datasets`"),
     ):
         text = text.replace(advice, option)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tamis import GroupedSelector
     from tamis._typing import BoolArray, FloatArray, IntArray
     from tamis.base import Selector
+    from tamis.cli._mixed import Mixed
 
-__all__ = ["SourceRanking", "rank_sources"]
+__all__ = ["SourceRanking", "grouped"]
 
 
 class SourceRanking:
@@ -23,13 +24,11 @@ class SourceRanking:
         1 is the best.
     """
 
-    def __init__(self, scores: FloatArray, number: int) -> None:
-        import numpy as np
-
-        self.scores_ = scores
-        self.ranking_: IntArray = np.empty(len(scores), dtype=np.intp)
-        self.ranking_[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-        self._number = number
+    def __init__(self, fitted: GroupedSelector) -> None:
+        self.scores_: FloatArray = fitted.group_scores_
+        self.ranking_: IntArray = fitted.group_ranking_
+        support = fitted.get_support()
+        self._number = sum(bool(support[columns[0]]) for columns in fitted.groups_.values())
 
     def get_support(self) -> BoolArray:
         """Which columns are kept."""
@@ -37,30 +36,20 @@ class SourceRanking:
         return kept
 
 
-def rank_sources(
-    model: Selector, groups: Mapping[str, Sequence[str]], number: int | None
-) -> SourceRanking:
-    """Rank the columns of the source by what a fitted selector says of their outputs.
+def grouped(model: Selector, mixed: Mixed, number: int | None) -> GroupedSelector:
+    """A selector that keeps or drops together what was made of one column of the source.
 
     Parameters
     ----------
     model : Selector
-        Fitted on the outputs, in the order of the groups.
-    groups : mapping of str to sequence of str
-        The outputs of each column of the source.
+    mixed : Mixed
     number : int or None
-        How many to keep; None takes as many as the outputs lie in that the selector keeps.
+        How many columns of the source to keep; None leaves that to the selector.
     """
-    import numpy as np
+    from tamis import GroupedSelector
 
-    sizes = np.array([len(outputs) for outputs in groups.values()])
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    if sizes.max() == 1:
-        scores = model.scores_
-        found = SourceRanking(scores, number or int(model.get_support().sum()))
-        found.ranking_ = model.ranking_
-        return found
-    above = model.scores_ - min(0.0, float(model.scores_.min()))
-    scores = np.sqrt(np.add.reduceat(above**2, starts) / sizes)
-    touched = np.add.reduceat(model.get_support().astype(int), starts) > 0
-    return SourceRanking(scores, int(touched.sum()) if number is None else number)
+    groups, start = {}, 0
+    for name, outputs in mixed.preparation.groups_.items():
+        groups[name] = list(range(start, start + len(outputs)))
+        start += len(outputs)
+    return GroupedSelector(model, groups, n_features_to_select=number)

@@ -206,6 +206,10 @@ def told(preparation: Preparation) -> list[str]:
     taken = [f"{words}: {_named(kinds[kind])}" for kind, words in _KINDS.items() if kind in kinds]
     if taken:
         sentences.append(f"Taken for {'; '.join(taken)}.")
+    cautions = preparation.cautions_
+    sentences += cautions[:MOST_NAMED]
+    if len(cautions) > MOST_NAMED:
+        sentences.append(f"… and {len(cautions) - MOST_NAMED} more such remarks, in the report.")
     if preparation.imputed_:
         shares = list(preparation.imputed_.values())
         sentences.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from tamis.cli._failures import CommandError
 
 __all__ = [
     "AsJson",
+    "CheckpointFile",
     "Decimal",
     "Encoding",
     "File",
@@ -22,8 +24,10 @@ __all__ = [
     "Labels",
     "Layer",
     "MaxRows",
+    "Memory",
     "Na",
     "Number",
+    "Scheduler",
     "Seed",
     "Sep",
     "Sheet",
@@ -49,7 +53,7 @@ File = Annotated[
     typer.Argument(
         metavar="FILE",
         help="A table: samples in rows, columns of any kind. Or a registered data set, as "
-        "dataset:NAME (see tamis datasets).",
+        "dataset:NAME (see tamis datasets). Or a folder or pattern of large files.",
         autocompletion=table_names,
         show_default=False,
     ),
@@ -147,6 +151,33 @@ MaxRows = Annotated[
         min=2,
         help="Rank on at most so many rows, drawn at random.",
         show_default="all; 20,000 for methods that compare every row with every other",
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Read FILE, a folder or a pattern such as 'big/*.parquet' in blocks of rows, and take "
+        "no more memory than this, such as 2GB, beside the program itself.",
+        show_default="the whole table is read; several files in blocks, with 1GB",
+    ),
+]
+CheckpointFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="FILE",
+        help="Where a table in blocks keeps what is done after each block: the same command goes "
+        "on from it after an interruption.",
+        show_default="a file of its own in the current folder",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Read FILE in blocks on a running Dask cluster, such as tcp://host:8786, whose "
+        "workers see the same files.",
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seeds whatever is random.")]

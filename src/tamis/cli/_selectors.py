@@ -116,8 +116,9 @@ def fit(model: Selector, X: Matrix, source: str) -> None:
     try:
         model.fit(X)
     except (np.linalg.LinAlgError, ArithmeticError, RuntimeError) as error:
+        method = type(getattr(model, "selector", model)).__name__
         raise CommandError(
-            f"{type(model).__name__} failed on {source}: {reason(error)}; try other parameters or "
+            f"{method} failed on {source}: {reason(error)}; try other parameters or "
             "another scaling.",
             COMPUTATION,
         ) from error

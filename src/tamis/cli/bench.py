@@ -13,6 +13,7 @@ from tamis.cli._completion import dataset_list
 from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
 from tamis.cli._options import AsJson, Jobs, Seed
 from tamis.cli._screen import one_line, print_aside, print_json, print_table, print_text, stdout
+from tamis.cli.methods import third_party_selectors
 from tamis.utils.messages import did_you_mean
 
 if TYPE_CHECKING:
@@ -52,6 +53,16 @@ def bench(
             show_default="those available",
         ),
     ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods",
+            "-m",
+            metavar="MODULE:NAME,…",
+            help="Selectors of other packages that join the leaderboard.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where results are kept.")
     ] = Path("results"),
@@ -72,6 +83,7 @@ def bench(
       tamis bench udfs --quick
       tamis bench leaderboard --output results --jobs 4
       tamis bench jelsr --sets umist,usps --json
+      tamis bench leaderboard -m mymodule:MySelector --sets colon,orl
     """
     from tamis import reproduction
 
@@ -85,7 +97,10 @@ def bench(
         )
     chosen = _known_sets(sets)
     _check_folder(output)
-    from tamis.evaluation import SweepError
+    joining = third_party_selectors(
+        part.strip() for part in (methods or "").split(",") if part.strip()
+    )
+    from tamis.evaluation import Candidate, SweepError
 
     try:
         outcome = reproduction.run(
@@ -97,6 +112,7 @@ def bench(
             seed=seed,
             fresh=fresh,
             progress=sys.stderr.isatty(),
+            candidates=[Candidate(m, m, selector=one) for m, one in joining.items()],
         )
     except KeyboardInterrupt:
         raise CommandError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli._comparison_screen import print_comparison
+from tamis.cli._comparison_screen import Layout, print_comparison, print_for_paper
 from tamis.cli._completion import method_list
 from tamis.cli._failures import COMPUTATION, INTERRUPTED, CommandError, command_words, reason
 from tamis.cli._layers import layer_key
@@ -41,7 +41,7 @@ from tamis.cli._preparation import NEIGHBOR_ROWS, Scale, check_values
 from tamis.cli._screen import print_json, print_text, working
 from tamis.cli._source import read_source
 from tamis.cli._targets import check_folder, write_all
-from tamis.cli.methods import find_method
+from tamis.cli.methods import find_method, third_party_selectors
 
 if TYPE_CHECKING:
     from tamis.evaluation import Record, Task
@@ -58,7 +58,7 @@ def compare(
             "--methods",
             "-m",
             metavar="A,B",
-            help="Names, or all.",
+            help="Names, or all; MODULE:NAME is a selector of another package, or a function.",
             autocompletion=method_list,
         ),
     ] = "all",
@@ -107,6 +107,14 @@ def compare(
             help="Where results are kept as they come; a second call goes on from there.",
         ),
     ] = None,
+    table: Annotated[
+        Layout | None,
+        typer.Option(
+            metavar="FORM",
+            help="Print the table alone, for a page or a paper: markdown or latex.",
+            show_default=False,
+        ),
+    ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin anew instead of going on where it stopped.")
     ] = False,
@@ -146,11 +154,14 @@ def compare(
       tamis compare data.csv --methods all --labels species --output run
       tamis compare dataset:digits -m mrsf,mcfs --json
       tamis compare large.parquet --time-limit 600 --jobs 4
+      tamis compare data.csv -m mrsf,mymodule:MySelector --table latex
     """
     from tamis.cli._comparison import comparison, mixed_data, plan
 
+    if table is not None and as_json:
+        raise CommandError("--table and --json are two forms of one output; leave one out.")
     wanted = read_number(number)
-    chosen = _chosen(methods)
+    chosen, third_party = _chosen(methods)
     if output is not None:
         if str(output) == "-":
             raise CommandError("--output - is no folder; --json prints the results.")
@@ -184,6 +195,7 @@ def compare(
             source,
             data,
             chosen,
+            third_party,
             n_kept,
             scale=scale,
             clusters=clusters,
@@ -191,7 +203,7 @@ def compare(
             max_rows=most,
             seed=seed,
         )
-    if not as_json:
+    if not as_json and table is None:
         for sentence in (
             source.describe(),
             *source.table.notes,
@@ -212,6 +224,8 @@ def compare(
             write_all({folder / "comparison.json": lambda path: _write_json(result, path)})
     if as_json:
         print_json(result)
+    elif table is not None:
+        print_for_paper(result, table)
     else:
         print_comparison(result)
         if output is not None and complete:
@@ -230,17 +244,24 @@ def compare(
         raise CommandError(f"{', '.join(failed)} failed; see above why.", COMPUTATION)
 
 
-def _chosen(methods: str) -> list[Method]:
-    """The methods that are named, without the random baseline, which is always there."""
+def _chosen(methods: str) -> tuple[list[Method], dict[str, Any]]:
+    """The methods that are named, without the random baseline, which is always there.
+
+    Beside them the selectors of other packages, by the names that they were called by.
+    """
     from tamis.registry import METHODS, RANDOM_BASELINE
 
-    if methods.strip().lower() == "all":
-        names = list(METHODS)
-    else:
-        names = [find_method(name.strip()).name for name in methods.split(",") if name.strip()]
-    if not names:
+    named = [name.strip() for name in methods.split(",") if name.strip()]
+    third_party = third_party_selectors(name for name in named if ":" in name)
+    own = [name for name in named if ":" not in name]
+    names = [
+        one
+        for name in own
+        for one in (METHODS if name.lower() == "all" else [find_method(name).name])
+    ]
+    if not named:
         raise CommandError("--methods names no method; `tamis methods` lists them.")
-    return [METHODS[name] for name in dict.fromkeys(names) if name != RANDOM_BASELINE]
+    return [METHODS[one] for one in dict.fromkeys(names) if one != RANDOM_BASELINE], third_party
 
 
 def _run(

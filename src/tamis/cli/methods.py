@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tamis.cli._completion import method_names
-from tamis.cli._failures import CommandError
+from tamis.cli._failures import CommandError, reason
 from tamis.cli._options import AsJson
 from tamis.cli._preparation import scales_itself
 from tamis.cli._screen import one_line, print_json, print_table, print_text
@@ -18,7 +19,7 @@ from tamis.utils.messages import did_you_mean
 if TYPE_CHECKING:
     from tamis.registry import Method
 
-__all__ = ["find_method", "methods", "parameters_of"]
+__all__ = ["find_method", "methods", "parameters_of", "third_party_selectors"]
 
 
 def methods(
@@ -62,10 +63,28 @@ def find_method(name: str) -> Method:
     from tamis.registry import METHODS
 
     found = METHODS.get(name.lower().replace("-", "_"))
+    if found is None and ":" in name:
+        raise CommandError(
+            f"{name} is a selector of another package: tamis compare and tamis bench leaderboard "
+            "take it beside the methods of tamis; in Python it is fitted as it is."
+        )
     if found is None:
         raise CommandError(
             f"there is no method {name!r}{did_you_mean(name, METHODS)}; `tamis methods` lists them."
         )
+    return found
+
+
+def third_party_selectors(names: Iterable[str]) -> dict[str, Any]:
+    """The selectors of other packages, each by the MODULE:NAME that means it."""
+    from tamis.evaluation import load_selector
+
+    found = {}
+    for name in names:
+        try:
+            found[name] = load_selector(name)
+        except ValueError as error:
+            raise CommandError(f"{reason(error)}.") from None
     return found
 
 

@@ -5,22 +5,30 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tamis.cli._blocks import (
+    METHOD,
+    METHOD_REASON,
+    InBlocks,
+    comes_in_blocks,
+    refuse_options,
+    select_in_blocks,
+)
 from tamis.cli._cells import Batch, Genes, Subset, select_genes
 from tamis.cli._completion import format_names, method_names, parameter_settings
 from tamis.cli._decisions import found_in_json, print_reasons
 from tamis.cli._failures import ARGUMENTS, CommandError
-from tamis.cli._grouping import SourceRanking, rank_sources
+from tamis.cli._grouping import SourceRanking, grouped
 from tamis.cli._layers import layer_key, what_it_holds
-from tamis.cli._mixed import Cut, Missing, listed, prepared_columns, refuse_both
+from tamis.cli._mixed import Cut, Missing, listed, refuse_both
 from tamis.cli._options import (
     AsJson,
+    CheckpointFile,
     Decimal,
     Encoding,
     File,
@@ -32,8 +40,10 @@ from tamis.cli._options import (
     Labels,
     Layer,
     MaxRows,
+    Memory,
     Na,
     Number,
+    Scheduler,
     Seed,
     Sep,
     Sheet,
@@ -41,19 +51,19 @@ from tamis.cli._options import (
     number_to_keep,
     read_number,
 )
+from tamis.cli._outputs import Output, plain_parameters, write_outputs
 from tamis.cli._preparation import Prepared, Scale, image_shape, prepare, scales_itself
 from tamis.cli._screen import print_json, print_table, print_text, working
 from tamis.cli._selectors import fit, fit_defaults_to, make_selector, read_parameters
 from tamis.cli._source import Source, read_source
 from tamis.cli._standard_output import STANDARD_OUTPUT, format_on_stdout, sent_to_stdout
-from tamis.cli._targets import check_output, check_report, check_targets, write_all
+from tamis.cli._targets import check_output, check_report, check_targets
 from tamis.cli.methods import find_method
 
 if TYPE_CHECKING:
     import numpy as np
 
     from tamis.base import Selector
-    from tamis.preprocessing import Selection
 
 __all__ = ["select"]
 
@@ -179,6 +189,9 @@ def select(
         ),
     ] = None,
     max_rows: MaxRows = None,
+    memory: Memory = None,
+    checkpoint: CheckpointFile = None,
+    scheduler: Scheduler = None,
     format: Format = None,
     key: Key = None,
     header: Header = None,
@@ -217,7 +230,9 @@ def select(
       tamis select dataset:digits -k 20 --report report.html
       tamis select data.csv --keep price --drop 'id_*' --save cut.json
       tamis select cells.h5ad --layer counts --batch sample -o hvg.h5ad
+      tamis select 'big/*.parquet' --memory 2GB -k 20
     """
+    from tamis.grouped import GroupedSelector
     from tamis.inspection import read_decisions
     from tamis.registry import DEFAULT_METHOD, DEFAULT_METHOD_REASON
 
@@ -252,14 +267,52 @@ def select(
             },
         )
         return
-    chosen = find_method(method or DEFAULT_METHOD)
-    why = "as asked for" if method else DEFAULT_METHOD_REASON
+    blocks = comes_in_blocks(file, memory, scheduler)
+    chosen = find_method(method or (METHOD if blocks else DEFAULT_METHOD))
+    why = METHOD_REASON if blocks else DEFAULT_METHOD_REASON
+    why = "as asked for" if method else why
     parameters = read_parameters(chosen, param or [], clusters)
     model = make_selector(
         chosen, parameters, seed=seed, jobs=jobs, verbose=sys.stderr.isatty() and not as_json
     )
     if scale != "auto" and scales_itself(chosen) and "scaling" not in parameters:
         model.set_params(scaling="none")  # it has been done
+    if blocks:
+        needs_all = {
+            "--output": output,
+            "--report": report,
+            "--save": save,
+            "--prepared": prepared_output,
+            "--image-shape": shape,
+            "--max-rows": max_rows,
+            "--layer": layer,
+            "--sheet": sheet,
+        }
+        refuse_options(needs_all)
+        aside = [name for name in (labels, *(ids or ())) if name is not None]
+        check_targets({"--ranking": ranking}, None, _check_formats(None, None, ranking))
+        asked = InBlocks(
+            memory=memory,
+            scheduler=scheduler,
+            checkpoint=checkpoint,
+            drop=[*(drop or ()), *aside],
+            keep=keep or (),
+            numeric_only=numeric_only,
+            scale=scale,
+            format=format,
+            key=key,
+            ranking=ranking,
+            top=top,
+            as_json=as_json,
+            why=why,
+        )
+        select_in_blocks(file, chosen, model, wanted, parameters, asked)
+        return
+    if checkpoint is not None:
+        raise CommandError(
+            "--checkpoint is for a table that is read in blocks; name it with --memory, or leave "
+            "it out."
+        )
     output_format = format_on_stdout(output, output_format, as_json)
     to_stdout = output == STANDARD_OUTPUT
     targets = {
@@ -303,33 +356,36 @@ def select(
     if not finds_number:
         n_wanted, why_so_many = number_to_keep(wanted, n_left, source.name)
         n_wanted = _at_least_the_kept(n_wanted, wanted, model, source)
-        model.set_params(n_features_to_select=_of_outputs(n_wanted, model, source))
+        model.set_params(n_features_to_select=n_wanted)
     pixels = image_shape(shape, source)
     prepared = prepare(source, chosen, scale, max_rows, seed)
     _level_groups(prepared, source)
     prepared.words += fit_defaults_to(prepared.X.shape[0], model, chosen, parameters)
     said = source.describe()
+    fitted = model if source.mixed is None else grouped(model, source.mixed, n_wanted)
     start = time.perf_counter()
     if model.get_params().get("verbose"):  # it shows its own progress
-        fit(model, prepared.X, source.name)
+        fit(fitted, prepared.X, source.name)
     else:
         with working(f"ranking {prepared.X.shape[1]:,} columns by {chosen.name}"):
-            fit(model, prepared.X, source.name)
+            fit(fitted, prepared.X, source.name)
     seconds = time.perf_counter() - start
     n_samples, n_columns = source.table.X.shape
     names = [str(name) for name in source.table.feature_names]
     n_rows = prepared.X.shape[0]
     ranked: Selector | SourceRanking = model
     if source.mixed is not None:
-        groups = source.mixed.preparation.groups_
-        ranked = rank_sources(model, groups, n_wanted)
-        n_samples, n_columns, names = source.mixed.raw.n_rows, len(groups), list(groups)
+        assert isinstance(fitted, GroupedSelector)
+        ranked = SourceRanking(fitted)
+        model = fitted.selector_
+        names = list(source.mixed.preparation.groups_)
+        n_samples, n_columns = source.mixed.raw.n_rows, len(names)
     n_kept = int(ranked.get_support().sum())
 
     command = shlex.join(["tamis", *ctx.meta[ARGUMENTS]])
     ctx.with_resource(sent_to_stdout(paths))
-    how = _Output(output_format, prepared_output, pixels, command)
-    _write(paths, source, prepared, model, ranked, chosen.name, how)
+    how = Output(output_format, prepared_output, pixels, command)
+    write_outputs(paths, source, prepared, model, ranked, chosen.name, how)
     holds = what_it_holds(source, key, output, output_format, n_kept) if not source.mixed else []
     kept = best_first(ranked, n_kept)
     decisions = read_decisions(model, [str(name) for name in source.table.feature_names])
@@ -343,7 +399,7 @@ def select(
                 "n_rows_used": n_rows,
                 "method": chosen.name,
                 "why": why,
-                "parameters": _plain_parameters(model),
+                "parameters": plain_parameters(model),
                 "scaling": prepared.scaling,
                 "notes": [*source.table.notes, *made, *prepared.words],
                 "seconds": round(seconds, 3),
@@ -441,14 +497,6 @@ def _at_least_the_kept(
     return max(n_kept, number)
 
 
-def _of_outputs(number: int, model: Selector, source: Source) -> int:
-    """The same share of what was made of the columns as `number` is of the columns."""
-    if source.mixed is None:
-        return number
-    n_sources, n_outputs = len(source.mixed.preparation.groups_), source.table.X.shape[1]
-    return max(round(number * n_outputs / n_sources), number, len(model.keep or ()))
-
-
 def _level_groups(prepared: Prepared, source: Source) -> None:
     """Scale what was made of one column so that together it counts as one."""
     import numpy as np
@@ -460,41 +508,6 @@ def _level_groups(prepared: Prepared, source: Source) -> None:
         prepared.X = prepared.X / np.sqrt(np.repeat(sizes, sizes))
 
 
-def _selection(
-    source: Source, model: Selector, ranked: Selector | SourceRanking, method: str
-) -> Selection:
-    """What is kept, to be cut from other tables."""
-    from tamis.preprocessing import Selection
-
-    table = source.table
-    parameters = {
-        name: value if value is None or isinstance(value, int | float | str) else str(value)
-        for name, value in _plain_parameters(model).items()
-    }
-    if source.mixed is not None:
-        names = list(source.mixed.preparation.groups_)
-    else:
-        names = [str(name) for name in table.feature_names]
-    kept = [name for name, chosen in zip(names, ranked.get_support(), strict=True) if chosen]
-    if source.mixed is not None:
-        return source.mixed.selection(kept, method, parameters)
-    return Selection(
-        kept=kept,
-        columns=dict.fromkeys(names, "number"),
-        passthrough=[name for name in (table.ids_name, table.labels_name) if name is not None],
-        method=method,
-        parameters=parameters,
-    )
-
-
-def _plain_parameters(model: Selector) -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in model.get_params().items()
-        if name not in ("affinity", "verbose", "n_features_to_select")
-    }
-
-
 def _check_formats(
     output: Path | None, output_format: str | None, ranking: Path | None
 ) -> tuple[str, ...]:
@@ -502,85 +515,3 @@ def _check_formats(
     if ranking is not None and ranking.suffix.lower() not in RANKING_FORMATS:
         raise CommandError(f"--ranking {ranking} must end in {', '.join(RANKING_FORMATS)}.")
     return check_output(output, output_format)
-
-
-@dataclass(frozen=True)
-class _Output:
-    """How the files are written: the format of the table, and what the report shows."""
-
-    format: str | None
-    prepared: bool
-    pixels: tuple[int, int] | None
-    command: str
-
-
-def _write(
-    paths: dict[str, Path],
-    source: Source,
-    prepared: Prepared,
-    model: Selector,
-    ranked: Selector | SourceRanking,
-    method: str,
-    how: _Output,
-) -> None:
-    """Write what was asked for, all of it or nothing."""
-    import numpy as np
-
-    from tamis import io
-
-    feature_names = source.table.feature_names
-    mixed = source.mixed
-    sources = feature_names if mixed is None else list(mixed.preparation.groups_)
-    writers: dict[Path, Callable[[Path], object]] = {}
-    if "--ranking" in paths:
-        writers[paths["--ranking"]] = lambda path: io.write_ranking(ranked, sources, path)
-    if "--save" in paths:
-        selection = _selection(source, model, ranked, method)
-        writers[paths["--save"]] = lambda path: path.write_text(selection.to_json(), "utf-8")
-    if "--report" in paths:
-        from tamis import report
-
-        labels = source.table.labels
-        if labels is not None:
-            labels = labels[prepared.rows]
-
-        def write_report(path: Path) -> None:
-            report.selection(
-                model,
-                prepared.X,
-                feature_names=list(feature_names),
-                labels=labels,
-                image_shape=how.pixels,
-                command=how.command,
-                preparation=[*(mixed.notes if mixed else ()), *prepared.words],
-                prepared_by=None if mixed is None else mixed.preparation,
-                scaler=prepared.scaler,
-                source_code=f"{source.code}\n{prepared.code}",
-                title=source.name,
-            ).save(path)
-
-        writers[paths["--report"]] = write_report
-    if "--output" in paths:
-
-        def write_output(path: Path) -> None:
-            if mixed is not None:
-                chosen = _selection(source, model, ranked, method)
-                if how.prepared:
-                    cut = prepared_columns(mixed.raw, chosen, chosen.passthrough)
-                    io.write_columns(cut, cut.names, path, format=how.format)
-                else:
-                    names = [*chosen.passthrough, *chosen.kept]
-                    io.write_columns(mixed.raw, names, path, format=how.format)
-                return
-            if prepared.altered:
-                # Scaling in place has left nothing of the values that are to be written; what it
-                # made of them is not needed any more, nor is the memory for both.
-                del prepared.X
-                source.reread()
-            columns = np.flatnonzero(model.get_support())
-            io.write_table(source.table, columns, path, format=how.format, selector=model)
-
-        writers[paths["--output"]] = write_output
-    if writers:
-        with working("writing"):
-            write_all(writers)

@@ -10,8 +10,9 @@ maximum margin.
 """
 
 from tamis.clustering._communities import communities, modularity
+from tamis.clustering._consensus import consensus, partitions
 from tamis.clustering._kmeans import Clusters, between_root, cluster_means, indicator, kmeans
-from tamis.clustering._manifold import ManifoldGraph, manifold_laplacian
+from tamis.clustering._manifold import ManifoldGraph, is_complete, manifold_laplacian
 from tamis.clustering._maximum_margin import (
     MaximumMarginClustering,
     balance_limit,
@@ -34,8 +35,10 @@ __all__ = [
     "bounded_weights",
     "cluster_means",
     "communities",
+    "consensus",
     "decided_labels",
     "indicator",
+    "is_complete",
     "kmeans",
     "manifold_laplacian",
     "margin_failure",
@@ -44,5 +47,6 @@ __all__ = [
     "modularity",
     "n_functions",
     "normalized_cut",
+    "partitions",
     "sparse_kmeans",
 ]

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from sknetwork.clustering import Louvain
 
 from tamis._typing import FloatArray, IntArray, SparseMatrix
+from tamis.graphs import Graph, LandmarkGraph
 
 # Gains of modularity below this end the search.
 GAIN = 1e-6
@@ -16,18 +17,26 @@ LOWEST, HIGHEST = -6.0, 10.0
 
 
 def communities(
-    affinity: SparseMatrix, n_clusters: int | None = None, *, order: IntArray | None = None
+    affinity: Graph,
+    n_clusters: int | None = None,
+    *,
+    resolution: float | None = None,
+    order: IntArray | None = None,
 ) -> IntArray:
     """Communities by the method of Louvain, which climbs the modularity of the partition.
 
     Parameters
     ----------
-    affinity : csr_array of shape (n_samples, n_samples)
-        Symmetric and non-negative.
+    affinity : csr_array of shape (n_samples, n_samples) or LandmarkGraph
+        Symmetric and non-negative. Of a landmark graph the landmarks are grouped, by the samples
+        that they share, and each sample joins the group that has most of its ties.
     n_clusters : int or None, default=None
-        How many communities. None lets modularity decide. A number is reached by the lowest
-        resolution that gives at least as many, after which those whose union costs the least
-        modularity are joined; there are fewer where the graph has fewer.
+        How many communities. None lets modularity decide. A number is reached from a resolution
+        that gives at least as many, after which those whose union costs the least modularity are
+        joined; there are fewer where the graph, or the given resolution, has fewer.
+    resolution : float or None, default=None
+        How much the edges count that chance would give: the larger, the more communities. None
+        takes 1 or, with `n_clusters`, what :func:`resolution_for` finds.
     order : ndarray of shape (n_samples,) or None, default=None
         The order in which the samples are visited, on which the result depends a little: one that
         the values of the samples decide makes it free of the order of the rows. None takes them
@@ -41,21 +50,45 @@ def communities(
 
     Notes
     -----
-    O(nnz) per pass, and a few passes; a dozen searches with `n_clusters`.
+    O(nnz) per pass, and a few passes; a dozen searches with `n_clusters` and no resolution.
 
     References
     ----------
     V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre. Fast unfolding of communities in
     large networks. Journal of Statistical Mechanics, 2008.
     """
-    n_samples = affinity.shape[0]
     if order is None:
-        order = np.arange(n_samples)
-    graph = _short_indices(sp.csr_array(affinity)[order][:, order])
-    found = _louvain(graph, 1.0) if n_clusters is None else _of_number(graph, n_clusters)
-    labels = np.empty(n_samples, dtype=np.intp)
+        order = np.arange(affinity.shape[0])
+    if isinstance(affinity, LandmarkGraph):
+        labels = _of_landmarks(affinity, n_clusters, resolution)
+        labels[order] = _largest_first(labels[order])
+        return labels
+    graph = _in_order(affinity, order)
+    if resolution is None:
+        resolution = 1.0 if n_clusters is None else _resolution_for(graph, n_clusters)
+    found = _louvain(graph, resolution)
+    if n_clusters is not None:
+        found = _joined(graph, found, n_clusters)
+    labels = np.empty(len(order), dtype=np.intp)
     labels[order] = _largest_first(found)
     return labels
+
+
+def _of_landmarks(
+    graph: LandmarkGraph, n_clusters: int | None, resolution: float | None
+) -> IntArray:
+    """The community of each sample, from those of its landmarks. O(n·n_nearest·n_communities)."""
+    groups = communities(graph.tie_gram, n_clusters, resolution=resolution)
+    members = sp.csr_array((np.ones(len(groups)), groups, np.arange(len(groups) + 1)))
+    shares = (graph.ties @ members).toarray()
+    # Equal shares differ by rounding, which must not decide.
+    most = shares.max(axis=1, keepdims=True)
+    return (shares >= most * (1 - 1e-9)).argmax(axis=1)
+
+
+def resolution_for(affinity: SparseMatrix, n_clusters: int, *, order: IntArray) -> float:
+    """The lowest resolution, of a dozen halvings, that gives at least so many communities."""
+    return _resolution_for(_in_order(affinity, order), n_clusters)
 
 
 def modularity(affinity: SparseMatrix, labels: IntArray) -> float:
@@ -83,20 +116,18 @@ def _louvain(graph: sp.csr_matrix, resolution: float) -> IntArray:
     return np.unique(model.fit_predict(graph), return_inverse=True)[1].astype(np.intp)
 
 
-def _of_number(graph: sp.csr_matrix, n_clusters: int) -> IntArray:
-    """The communities of the lowest resolution that gives enough, joined until they are so many."""
+def _resolution_for(graph: sp.csr_matrix, n_clusters: int) -> float:
     lower, upper = LOWEST, HIGHEST
-    best = _louvain(graph, 2.0**upper)
     for _ in range(HALVINGS):
         middle = (lower + upper) / 2
-        labels = _louvain(graph, 2.0**middle)
-        if labels.max() + 1 >= n_clusters:
-            best, upper = labels, middle
-            if labels.max() + 1 == n_clusters:
+        n_found = _louvain(graph, 2.0**middle).max() + 1
+        if n_found >= n_clusters:
+            upper = middle
+            if n_found == n_clusters:
                 break
         else:
             lower = middle
-    return _joined(graph, best, n_clusters)
+    return 2.0**upper
 
 
 def _joined(graph: sp.csr_matrix, labels: IntArray, n_clusters: int) -> IntArray:
@@ -136,9 +167,9 @@ def _largest_first(labels: IntArray) -> IntArray:
     return place[codes]
 
 
-def _short_indices(graph: SparseMatrix) -> sp.csr_matrix:
-    """As scikit-network wants it: a matrix with indices of 32 bits."""
-    matrix = sp.csr_matrix(graph, dtype=np.float64)
+def _in_order(affinity: SparseMatrix, order: IntArray) -> sp.csr_matrix:
+    """The graph of the samples in an order, with indices of 32 bits, as scikit-network wants it."""
+    matrix = sp.csr_matrix(sp.csr_array(affinity)[order][:, order], dtype=np.float64)
     matrix.indices = matrix.indices.astype(np.int32)
     matrix.indptr = matrix.indptr.astype(np.int32)
     return matrix

@@ -18,6 +18,11 @@ ManifoldGraph = Literal["auto", "full", "knn"]
 COMPLETE_GRAPH_MAX = 3000
 
 
+def is_complete(graph: ManifoldGraph, n_samples: int) -> bool:
+    """Whether the graph of so many samples is the complete one."""
+    return graph == "full" or (graph == "auto" and n_samples <= COMPLETE_GRAPH_MAX)
+
+
 def manifold_laplacian(
     X: Matrix,
     graph: ManifoldGraph | SparseMatrix,
@@ -43,7 +48,7 @@ def manifold_laplacian(
     """
     if not isinstance(graph, str):
         return SparseLaplacian(normalized_laplacian(graph))
-    if graph == "full" or (graph == "auto" and X.shape[0] <= COMPLETE_GRAPH_MAX):
+    if is_complete(graph, X.shape[0]):
         # The mean of ‖x_i − x_j‖² over all pairs is twice the total variance.
         bandwidth = bandwidth or 0.5 * float(np.sqrt(2 * variances(X).sum()))
         return GaussianLaplacian(TableOperator.centred(X), bandwidth)

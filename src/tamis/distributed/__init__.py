@@ -5,6 +5,7 @@ which adds up small matrices. They are computed where the rows are, and added in
 blocks.
 """
 
+from tamis.distributed._dask import ClusterError, DaskTable, on_cluster
 from tamis.distributed._distinct import DistinctValues
 from tamis.distributed._graph import condensed_embedding, condensed_roughness
 from tamis.distributed._moments import Moments
@@ -13,7 +14,9 @@ from tamis.distributed._table import CondensedTable, Needs, condense
 from tamis.distributed._ties import TieProducts
 
 __all__ = [
+    "ClusterError",
     "CondensedTable",
+    "DaskTable",
     "DistinctValues",
     "Moments",
     "Needs",
@@ -22,4 +25,5 @@ __all__ = [
     "condensed_embedding",
     "condensed_roughness",
     "in_blocks",
+    "on_cluster",
 ]

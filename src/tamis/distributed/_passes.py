@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol, Self
 
 from tamis._typing import FloatArray
 from tamis.distributed._checkpoint import Checkpoint, Progress
 from tamis.io import Block, LazyTable
 from tamis.utils.progress import progress as shown
-from tamis.utils.threads import one_thread
+from tamis.utils.threads import one_thread, threads_of_a_fit
+
+# Blocks that are worked on at the same time, at most: each takes memory.
+MOST_THREADS = 4
 
 __all__ = ["RowSource", "Step", "Sums", "run_pass"]
 
@@ -79,7 +83,7 @@ def run_pass(source: RowSource, step: Step, checkpoint: Checkpoint | None = None
 
 
 def _fold(table: LazyTable, step: Step, checkpoint: Checkpoint | None) -> Any:
-    """The same for files: the next block is read while this one is worked on."""
+    """The same for files: blocks are read ahead, and a few are worked on at a time."""
     total: Any = None
     first = 0
     if checkpoint is not None and (before := checkpoint.before) is not None:
@@ -89,10 +93,9 @@ def _fold(table: LazyTable, step: Step, checkpoint: Checkpoint | None) -> Any:
             total, first = step.restored(before.state), before.n_blocks
     n_left = len(table.blocks) - first
     with one_thread():
-        for block, rows in shown(_ahead(table, first), n_left, step.label, table.verbose):
-            part = step(rows, block.start, block.place)
+        parts = _worked_on(table, step, first)
+        for block, part in shown(parts, n_left, step.label, table.verbose):
             total = part if total is None else total.merge(part)
-            del rows
             if checkpoint is not None:
                 checkpoint.write(Progress(step.number, block.number + 1, total.arrays()))
     if checkpoint is not None:
@@ -108,12 +111,29 @@ def _of_step(kept: Mapping[str, FloatArray], number: int) -> dict[str, FloatArra
     }
 
 
-def _ahead(table: LazyTable, first: int) -> Iterator[tuple[Block, FloatArray]]:
-    """The blocks, each read while the one before it is used."""
+def _worked_on(table: LazyTable, step: Step, first: int) -> Iterator[tuple[Block, Any]]:
+    """What a step computes of each block, in their order, some of them at the same time."""
+    n_threads = min(threads_of_a_fit(), MOST_THREADS)
     blocks = table.read(first)
-    with ThreadPoolExecutor(1) as reader:
-        future = reader.submit(next, blocks, None)
-        while (found := future.result()) is not None:
-            future = reader.submit(next, blocks, None)
-            yield found
-            del found
+    with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(n_threads) as workers:
+        under_way: deque[tuple[Block, Future[Any]]] = deque()
+        reading = reader.submit(next, blocks, None)
+        try:
+            while (found := reading.result()) is not None:
+                block, rows = found
+                reading = reader.submit(next, blocks, None)
+                under_way.append((block, workers.submit(step, rows, block.start, block.place)))
+                del found, rows
+                if len(under_way) == n_threads:
+                    yield _finished(under_way)
+            while under_way:
+                yield _finished(under_way)
+        except BaseException:
+            for _, future in under_way:
+                future.cancel()
+            raise
+
+
+def _finished(under_way: deque[tuple[Block, Future[Any]]]) -> tuple[Block, Any]:
+    block, future = under_way.popleft()
+    return block, future.result()

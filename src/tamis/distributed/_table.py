@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.preprocessing import normalize
 
 from tamis._typing import BoolArray, FloatArray, IntArray
 from tamis.distributed._checkpoint import Checkpoint
@@ -19,7 +20,7 @@ from tamis.distributed._survey import (
     rounding_among,
 )
 from tamis.distributed._ties import TieProducts
-from tamis.graphs import Landmarks, choose_landmarks
+from tamis.graphs import Landmarks, Weights, weighted_landmarks
 from tamis.io import LazyTable, TableError
 from tamis.utils.condensed import Condensed
 from tamis.utils.validation import Table, constant_columns
@@ -69,23 +70,29 @@ class CondensedTable(Condensed):
             drawn=self.drawn[:, chosen],
         )
 
-    def tie_products(self, n_neighbors: int) -> TieProducts:
+    def tie_products(
+        self, n_nearest: int, weights: Weights = "heat", bandwidth: float | None = None
+    ) -> TieProducts:
         """The products with the ties of all rows to landmarks: a pass over the table.
 
         Parameters
         ----------
-        n_neighbors : int
+        n_nearest : int
             How many landmarks each row is tied to.
+        weights, bandwidth
+            Of the ties, as :func:`tamis.graphs.sample_graph` has them.
         """
+        by_direction = weights == "cosine"
         kept = {} if self.checkpoint is None else self.checkpoint.kept
         if "centres" in kept:
             landmarks = Landmarks(kept["centres"], int(kept["n_nearest"]), float(kept["bandwidth"]))
         else:
-            landmarks = choose_landmarks(self.drawn, n_nearest=n_neighbors, random_state=0)
+            drawn = normalize(self.drawn) if by_direction else self.drawn
+            landmarks = weighted_landmarks(drawn, n_nearest, weights, bandwidth)
             kept["centres"] = landmarks.centres
             kept["n_nearest"] = np.array(landmarks.n_nearest)
             kept["bandwidth"] = np.array(landmarks.bandwidth)
-        step = TiesStep(landmarks, self.columns, self.shift, self.scale, self.mean)
+        step = TiesStep(landmarks, by_direction, self.columns, self.shift, self.scale, self.mean)
         products: TieProducts = run_pass(self.source, step, self.checkpoint)
         return products.with_landmarks_in_use()
 
@@ -100,6 +107,7 @@ class TiesStep:
     """What the second pass computes of a block."""
 
     landmarks: Landmarks
+    by_direction: bool
     columns: IntArray
     shift: FloatArray
     scale: FloatArray
@@ -109,8 +117,10 @@ class TiesStep:
 
     def __call__(self, X: FloatArray, start: int, place: str) -> TieProducts:
         """The products of a block."""
-        rows = (X[:, self.columns] - self.shift) / self.scale
-        ties = self.landmarks.tie(rows)
+        rows = X[:, self.columns].astype(np.float64)
+        rows -= self.shift
+        rows /= self.scale
+        ties = self.landmarks.tie(normalize(rows) if self.by_direction else rows)
         rows -= self.mean
         return TieProducts.of(rows, ties)
 

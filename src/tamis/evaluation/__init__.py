@@ -25,26 +25,32 @@ from tamis.evaluation.statistics import (
     paired_tests,
 )
 from tamis.evaluation.sweep import SweepError, Task, sweep
+from tamis.evaluation.tables import ComparisonTable, comparison_table
+from tamis.evaluation.third_party import ScoringFunction, load_selector
 
 __all__ = [
     "ALL_FEATURES",
     "RANDOM",
     "Candidate",
     "Comparison",
+    "ComparisonTable",
     "Estimate",
     "MixedTable",
     "Protocol",
     "Ranks",
     "Record",
     "Results",
+    "ScoringFunction",
     "SweepError",
     "Task",
+    "comparison_table",
     "contents_name",
     "critical_difference",
     "differences",
     "evaluate",
     "fewest_pairs",
     "fit_and_score",
+    "load_selector",
     "mean_ranks",
     "paired_tests",
     "prepared",

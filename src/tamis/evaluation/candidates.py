@@ -17,6 +17,7 @@ from tamis.evaluation.fingerprints import (
     is_plain,
     json_value,
 )
+from tamis.evaluation.third_party import selector_from
 from tamis.preprocessing import Scaling
 from tamis.utils.messages import repeated
 
@@ -55,11 +56,12 @@ class Candidate:
     scaling : str or None
         Scaling for the fit, where the method needs another than the protocol's; scoring is always
         on the protocol's.
-    selector : estimator or None
-        One of your own, instead of a registered one; `method` is then only its name. A tamis
-        :class:`Selector`, or any estimator of scikit-learn's kind that tells its columns by
-        `get_support`, once `n_features_to_select` is set, or by `scores_`, larger ones being
-        better.
+    selector : estimator, callable or None
+        One of your own, or of another package, instead of a registered one; `method` is then only
+        its name. A tamis :class:`Selector`; any estimator of scikit-learn's kind that tells its
+        columns by `get_support`, once the parameter that says how many is set
+        (`n_features_to_select`, `n_to_select`, `max_features` or `k`), or by `scores_`, larger ones
+        being better; or a function that returns such scores (:class:`ScoringFunction`).
     """
 
     label: str
@@ -71,13 +73,10 @@ class Candidate:
 
     def __post_init__(self) -> None:
         if self.selector is not None:
-            if isinstance(self.selector, type) or not all(
-                hasattr(self.selector, name) for name in ("fit", "get_params", "set_params")
-            ):
-                raise TypeError(
-                    f"{self.label}: selector={self.selector!r} is no estimator; give an instance "
-                    "of a tamis Selector, or of a scikit-learn selector."
-                )
+            try:
+                object.__setattr__(self, "selector", selector_from(self.selector))
+            except TypeError as error:
+                raise TypeError(f"{self.label}: selector={error}") from None
         elif self.method == ALL_FEATURES:
             return
         known = self._model().get_params(deep=False)

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -285,6 +286,27 @@ class Results:
             return _best([(estimate.mean, estimate) for estimate in chosen])
         return _best(found)
 
+    def to_pandas(self) -> Any:
+        """All values in a long pandas data frame, one row for each.
+
+        Its columns are "set", "label", "method", "n_features", "measure", "repeat" (which of the
+        clusterings, folds or subsets), "value", and one for every parameter of the settings, called
+        "parameters.NAME". A run that failed is a row without a measure and a value, whose "error"
+        says why.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        try:
+            pandas = import_module("pandas")
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas: pip install pandas.") from error
+        rows = [row for records in self._selections.values() for r in records for row in _rows(r)]
+        heads = ["set", "label", "method", "n_features", "measure", "repeat", "value", "error"]
+        settings = dict.fromkeys(name for row in rows for name in row if name not in heads)
+        return pandas.DataFrame(rows, columns=[*heads, *settings])
+
     def _groups(self, record: Record, measure: str, n_values: int) -> tuple[int, ...]:
         """How many values each random subset has; nothing where a value is on its own.
 
@@ -310,6 +332,21 @@ class Results:
 
     def _of(self, set_name: str, label: str) -> Sequence[Record]:
         return [r for r in self._selections.get((set_name, label), []) if r.error is None]
+
+
+def _rows(record: Record) -> list[dict[str, Any]]:
+    """The values of a record, one row for each; one row for one that failed."""
+    told = {name: record.key.get(name) for name in ("set", "label", "method")}
+    told |= {f"parameters.{name}": v for name, v in record.key.get("parameters", {}).items()}
+    if record.error is not None:
+        return [told | {"error": record.error}]
+    return [
+        told
+        | {name: row[name] for name in ("n_features", "measure")}
+        | {"repeat": repeat, "value": value}
+        for row in record.rows
+        for repeat, value in enumerate(row["values"])
+    ]
 
 
 def _best(found: Sequence[tuple[float, Estimate]]) -> Estimate:

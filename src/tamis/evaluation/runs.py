@@ -26,6 +26,9 @@ from tamis.inspection import selected_columns
 
 __all__ = ["evaluate", "fit_and_score", "selection_tasks"]
 
+# What the packages of others call the number of features to keep.
+COUNT_PARAMETERS = ("n_features_to_select", "n_to_select", "max_features", "k")
+
 
 def selection_tasks(
     sets: Sequence[Data],
@@ -254,13 +257,15 @@ class _Rankings:
     def best_first(self, count: int, seed: int) -> IntArray:
         """The best `count` features."""
         model = self._candidate.make(self._setting, self._n_classes, seed)
-        counted = "n_features_to_select" in model.get_params(deep=False)
+        known = model.get_params(deep=False)
+        counted = next((name for name in COUNT_PARAMETERS if name in known), None)
         # Of a selector of tamis one fit ranks all features, unless it says otherwise.
-        refitted = model._count_is_fitted if isinstance(model, Selector) else counted
+        own = isinstance(model, Selector)
+        refitted = model._count_is_fitted if own else counted is not None
         number = count if refitted else None
         if (number, seed) not in self._fitted:
-            if counted:
-                model.set_params(n_features_to_select=count)
+            if counted is not None:
+                model.set_params(**{counted: count})
             with warnings.catch_warnings(), part("fit"):
                 if self._quiet:
                     # Of a method that stops early the last iterate is judged, as a user gets it.
@@ -281,8 +286,9 @@ def _ranking(model: Any, number: int | None, n_features: int) -> IntArray:
         scores = getattr(model, "scores_", None)
         if scores is None or np.shape(scores) != (n_features,):
             raise TypeError(
-                f"{name} has no parameter n_features_to_select and no scores_ to rank features by; "
-                "a tamis Selector, or a scikit-learn selector with one of these, is required."
+                f"{name} has no parameter n_features_to_select and no scores_ to rank features by "
+                f"(nor {', '.join(COUNT_PARAMETERS[1:])}); a tamis Selector, or a scikit-learn "
+                "selector with one of these, is required."
             )
         ranking = np.empty(n_features, dtype=np.intp)
         best_first = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")

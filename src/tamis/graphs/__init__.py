@@ -16,6 +16,7 @@ array([3, 4, 2, 1])
 from tamis.graphs._cache import shared_neighbors
 from tamis.graphs._hubness import Hubness, hubness, is_star
 from tamis.graphs._landmark_graph import Graph, LandmarkGraph
+from tamis.graphs._landmark_search import weighted_landmarks
 from tamis.graphs._landmarks import Landmarks, choose_landmarks
 from tamis.graphs._laplacians import (
     degrees,
@@ -32,18 +33,24 @@ from tamis.graphs._local_geometry import (
     local_sets,
     neighborhood_blocks,
 )
+from tamis.graphs._method import GraphReport, Method, affordable_method
+from tamis.graphs._neighbor_graph import neighbor_graph
 from tamis.graphs._neighbors import Neighbors, nearest_neighbors
+from tamis.graphs._sample_graph import leading_scores, sample_graph, sample_neighbors
 from tamis.graphs._spectral import landmark_embedding, laplacian_eigenvectors, spectral_embedding
-from tamis.graphs._weights import Symmetry, Weights, check_affinity, neighbor_graph, symmetrize
+from tamis.graphs._weights import Symmetry, Weights, check_affinity, symmetrize
 
 __all__ = [
     "Graph",
+    "GraphReport",
     "Hubness",
     "LandmarkGraph",
     "Landmarks",
+    "Method",
     "Neighbors",
     "Symmetry",
     "Weights",
+    "affordable_method",
     "check_affinity",
     "choose_landmarks",
     "degrees",
@@ -54,6 +61,7 @@ __all__ = [
     "landmark_embedding",
     "laplacian",
     "laplacian_eigenvectors",
+    "leading_scores",
     "lle_laplacian",
     "lle_weights",
     "local_gram",
@@ -63,7 +71,10 @@ __all__ = [
     "neighbor_graph",
     "neighborhood_blocks",
     "normalized_laplacian",
+    "sample_graph",
+    "sample_neighbors",
     "shared_neighbors",
     "spectral_embedding",
     "symmetrize",
+    "weighted_landmarks",
 ]

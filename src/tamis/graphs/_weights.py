@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
+from tamis.graphs._landmark_graph import LandmarkGraph
 from tamis.graphs._neighbors import Neighbors, directed_graph, nearest_neighbors
 from tamis.graphs._tiles import power_of_two_scale
 from tamis.utils.rows import squared_row_norms
@@ -20,7 +21,7 @@ Weights = Literal["binary", "heat", "cosine"]
 Symmetry = Literal["max", "mean", "min"]
 
 
-def neighbor_graph(
+def weighted_graph(
     X: Matrix,
     n_neighbors: int = 5,
     *,
@@ -28,51 +29,11 @@ def neighbor_graph(
     bandwidth: float | None = None,
     symmetry: Symmetry = "max",
     neighbors: Neighbors | None = None,
-    approximate: bool = False,
-    random_state: int | np.random.RandomState | None = None,
-    n_jobs: int | None = None,
-    verbose: bool = False,
+    **search: Any,
 ) -> SparseMatrix:
-    """The symmetric, weighted graph of each sample and its nearest neighbours.
+    """The symmetric, weighted graph of neighbours; see :func:`tamis.graphs.neighbor_graph`.
 
-    Parameters
-    ----------
-    X : {array-like, sparse} of shape (n_samples, n_features)
-    n_neighbors : int, default=5
-        Neighbours of each sample, itself not counted; less than `n_samples`.
-    weights : {"heat", "binary", "cosine"}, default="heat"
-        Weight of the edge between two neighbours at distance r: ``exp(-r²/(2·bandwidth²))``, 1, or
-        the cosine of their angle (negative ones count as 0). With "cosine" the neighbours too are
-        those of smallest angle.
-    bandwidth : float or None, default=None
-        Of the heat weights. None takes the median distance between neighbours, which makes the
-        weights free of the data's scale.
-    symmetry : {"max", "mean", "min"}, default="max"
-        How the two directions of an edge become one: "max" keeps an edge that either end chose,
-        "min" one that both chose, "mean" halves an edge that only one end chose.
-    neighbors : Neighbors or None, default=None
-        Already known Euclidean neighbours, for heat and binary weights; `n_neighbors` is then
-        unused.
-    approximate, random_state, n_jobs, verbose
-        As in :func:`nearest_neighbors`.
-
-    Returns
-    -------
-    csr_array of shape (n_samples, n_samples)
-        Symmetric, non-negative, zero diagonal, float64.
-
-    Notes
-    -----
-    The cost is that of :func:`nearest_neighbors` and O(nk).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tamis.graphs import neighbor_graph
-    >>> neighbor_graph(np.array([[0.0], [1.0], [3.0]]), 1, weights="binary").toarray()
-    array([[0., 1., 0.],
-           [1., 0., 1.],
-           [0., 1., 0.]])
+    `search` are the options of :func:`nearest_neighbors`. O(nk) beyond it.
     """
     if weights not in ("heat", "binary", "cosine"):
         raise ValueError(f"weights={weights!r} is unknown; use 'heat', 'binary' or 'cosine'.")
@@ -92,14 +53,7 @@ def neighbor_graph(
                 f"zero, and X has {len(directed)} of them."
             )
     if neighbors is None:
-        neighbors = nearest_neighbors(
-            X,
-            n_neighbors,
-            approximate=approximate,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        neighbors = nearest_neighbors(X, n_neighbors, **search)
     if weights == "heat":
         values = _heat(neighbors.distances, bandwidth)
     elif weights == "cosine":
@@ -163,8 +117,18 @@ def _check_symmetry(symmetry: str) -> None:
         raise ValueError(f"symmetry={symmetry!r} is unknown; use 'max', 'mean' or 'min'.")
 
 
-def check_affinity(affinity: Any, n_samples: int) -> SparseMatrix:
-    """A precomputed graph as a CSR array, or an error that says what is wrong with it. O(nnz)."""
+def check_affinity(affinity: Any, n_samples: int) -> Any:
+    """A precomputed graph as a CSR array, or an error that says what is wrong with it. O(nnz).
+
+    A landmark graph of so many samples is returned as it is.
+    """
+    if isinstance(affinity, LandmarkGraph):
+        if affinity.shape[0] == n_samples:
+            return affinity
+        raise ValueError(
+            f"affinity is a landmark graph of {affinity.shape[0]} samples, but X has {n_samples}: "
+            "it must be computed from the same rows."
+        )
     try:
         graph = sp.csr_array(affinity, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:

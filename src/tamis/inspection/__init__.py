@@ -12,7 +12,7 @@ correlates its columns, :func:`subsample_selections` refits on parts of the rows
 from tamis.inspection._curve import knee, knee_of
 from tamis.inspection._decisions import Decisions, NumberCurve, read_curve, read_decisions
 from tamis.inspection._group_evidence import Compared, GroupEvidence, measure_groups
-from tamis.inspection._groups import Groups, check_labels, find_groups
+from tamis.inspection._groups import Groups, check_labels, find_groups, group_labels
 from tamis.inspection._loss import Loss, Measure, measure_loss, subset_loss
 from tamis.inspection._number import NumberEvidence, Span, measure_numbers
 from tamis.inspection._redundancy import Redundancy, measure_redundancy
@@ -51,6 +51,7 @@ __all__ = [
     "check_labels",
     "draw_sample",
     "find_groups",
+    "group_labels",
     "knee",
     "knee_of",
     "measure_groups",

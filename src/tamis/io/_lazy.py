@@ -17,16 +17,17 @@ import numpy as np
 from tamis._typing import FloatArray
 from tamis.io._errors import TableError, TableWarning, close_matches
 from tamis.utils.blocks import row_blocks
+from tamis.utils.columns import single_or_double
 from tamis.utils.messages import describe_columns, refuse_repeated_columns
 
 __all__ = ["Block", "LazyTable", "Part", "Piece"]
 
 LazyScaling = Literal["none", "standard", "columns", "unit"]
-# Of the memory, what a block may take in double precision. There are two at a time, each with the
-# single-precision and centred copies that are made of it.
-SHARE_OF_BLOCK = 1 / 16
+# Of the memory, what a block may take in double precision. One is read while up to four are worked
+# on, each with the centred and single-precision copies that are made of it.
+SHARE_OF_BLOCK = 1 / 32
 # Numbers of a block: more do not make anything faster.
-LARGEST_BLOCK = 1 << 23
+LARGEST_BLOCK = 1 << 22
 FEWEST_ROWS = 16
 
 
@@ -128,6 +129,8 @@ class LazyTable:
     names : list of str or None
     dtype : dtype
         In which the blocks are read: float32 where it holds all values, else float64.
+    most_rows : int
+        How many rows are read at once, at most.
     blocks : list of Block
     left_out : list of str
         The columns that `numeric_only` left out.
@@ -155,11 +158,13 @@ class LazyTable:
         self.columns, self.left_out = _chosen_columns(self.parts, drop, numeric_only)
         names = first.names
         self.names = None if names is None else [names[j] for j in self.columns]
-        self.dtype = _common_type([part.kinds[j] for part in self.parts for j in self.columns])
+        self.dtype = single_or_double([part.kinds[j] for part in self.parts for j in self.columns])
         n_rows = sum(part.n_rows for part in self.parts)
         self.shape: tuple[int, int] = n_rows, len(self.columns)
         if n_rows < 2:
             raise TableError(f"{self.name}: {n_rows} rows are too few; at least 2 are needed.")
+        numbers = min(LARGEST_BLOCK, int(memory * SHARE_OF_BLOCK) // 8)
+        self.most_rows = max(FEWEST_ROWS, numbers // self.shape[1])
         self.blocks = list(self._laid_out())
 
     @property
@@ -172,12 +177,6 @@ class LazyTable:
     def ndim(self) -> int:
         """Two."""
         return 2
-
-    @property
-    def most_rows(self) -> int:
-        """How many rows are read at once, at most."""
-        numbers = min(LARGEST_BLOCK, int(self.memory * SHARE_OF_BLOCK) // 8)
-        return max(FEWEST_ROWS, numbers // max(1, self.shape[1]))
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.shape
@@ -345,12 +344,6 @@ def _chosen_columns(
     if not columns_left:
         raise TableError(f"{first.path}: no column of numbers is left.")
     return columns_left, [names[j] for j in sorted(others)]
-
-
-def _common_type(kinds: Sequence[Any]) -> np.dtype[Any]:
-    """Single precision where it holds every value of all columns, else double."""
-    small = all(np.can_cast(kind, np.float32) for kind in kinds)
-    return np.dtype(np.float32 if small else np.float64)
 
 
 def warn_of_gaps(paths: Sequence[Path]) -> None:

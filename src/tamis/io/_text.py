@@ -94,6 +94,8 @@ def _read_encoded(
     else:
         names, ids, more = name_columns(names, ids)
         notes = [*notes, *more]
+    if start.separator == " " and (separator_note := start.note(reading)):
+        notes = [*notes, separator_note]
 
     def read(notation: Notation | None) -> Table:
         how = replace(layout, notation=notation)

@@ -91,7 +91,7 @@ class Start:
 
     def note(self, reading: Reading) -> str | None:
         """What was found out of the separator, where it is none that the file's name tells."""
-        words = {";": "semicolons", "\t": "tabs", "|": "bars"}
+        words = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
         if reading.separator is not None or self.separator not in words or self.is_tsv:
             return None
         return f"The cells are parted by {words[self.separator]}."
@@ -116,6 +116,9 @@ class Start:
         named, notes, hints = decide_header(cells, second, header)
         n_lines = self.n_lines + (n_first if named else 0)
         written = tuple(written_cells(self.first, self.separator)) if named else None
+        if named and len(second) == len(cells) + 1 and second[-1].strip():
+            # R leaves out the name of the row names.
+            cells, written = ["", *cells], ('""', *(written or ()))
         layout = Layout(encoding, self.separator, n_lines, self.comments, written, "")
         return layout, cells if named else None, notes, hints
 
@@ -156,9 +159,10 @@ def _record(lines: Iterator[str]) -> str:
 
 
 def _separator(first: str, second: str) -> str:
-    """Comma, semicolon or tab: the most frequent of those that agree in the first two records.
+    """Comma, semicolon, tab or bar: the most frequent of those that agree in the first two records.
 
-    Commas may be decimal signs of cells that another separator parts.
+    Commas may be decimal signs of cells that another separator parts. Where there is none of them,
+    single spaces part cells of which most are numbers.
     """
     counts = {
         separator: [_QUOTED.sub("", record).count(separator) for record in (first, second)]
@@ -166,12 +170,21 @@ def _separator(first: str, second: str) -> str:
     }
     agreed = {s: c for s, c in counts.items() if c[0] > 0 and c[0] == c[1]} or counts
     best = max(agreed, key=lambda separator: agreed[separator][0])
+    if not agreed[best][0] and _parted_by_spaces(first, second):
+        return " "
     if best == ",":
         for other in agreed:
             cells = second.rstrip("\r\n").split(other)
             if other != "," and len(cells) > 1 and all(map(is_number, cells)):
                 return other
     return best
+
+
+def _parted_by_spaces(first: str, second: str) -> bool:
+    names, cells = (parsed_cells(record.strip(), " ") for record in (first, second))
+    if len(cells) < 2 or len(cells) - len(names) not in (0, 1) or "" in (*names, *cells):
+        return False
+    return 2 * sum(map(is_number, cells)) > len(cells)
 
 
 @contextmanager

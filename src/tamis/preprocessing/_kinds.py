@@ -38,6 +38,14 @@ CHOOSABLE = KINDS[:6]
 NEARLY_ALL = 0.95
 # Running numbers of fewer rows may be chance.
 FEWEST_RUNNING = 5
+# What a note says that asks for a second look.
+CAUTIONS = (
+    "named like an identifier",
+    "runs on in equal steps",
+    "which is a guess",
+    "as missing",
+    "mixes numbers",
+)
 # Text of more words on average is prose, not a code or a name.
 WORDS_OF_A_NAME = 4
 ID_NAME = re.compile(
@@ -168,11 +176,20 @@ def odd_number(name: str, values: FloatArray) -> str:
     if (steps == steps[0]).all() and steps[0] != 0:
         return f"{name!r} runs on in equal steps and is taken for a number, such as a time."
     if is_named_id(name) and name.strip():
-        return (
-            f"{name!r} is named like an identifier, but its values repeat: taken for a number; "
-            f"drop it if it only tells rows apart."
-        )
+        return _repeated_id(name, "a number")
     return ""
+
+
+def is_caution(note: str) -> bool:
+    """Whether a note asks for a second look, by whoever knows the table."""
+    return any(words in note for words in CAUTIONS)
+
+
+def _repeated_id(name: str, kind: str) -> str:
+    return (
+        f"{name!r} is named like an identifier, but its values repeat: taken for {kind}; drop it "
+        "if it only tells rows apart."
+    )
 
 
 def is_named_id(name: str) -> bool:
@@ -220,7 +237,10 @@ def _words(name: str, column: Column, rare: float) -> Recognised:
     counts = column.counts()
     n_levels, n_values = len(column.levels), int(counts.sum())
     if n_levels < n_values and n_levels <= max(3, n_values / 2):
-        return _categories(name, column, rare)
+        found = _categories(name, column, rare)
+        if found.kind == "category" and name.strip() and is_named_id(name):
+            found = replace(found, notes=(_repeated_id(name, "categories"), *found.notes))
+        return found
     words = np.mean([len(level.split()) for level in column.levels])
     if n_levels >= NEARLY_ALL * n_values and (words < WORDS_OF_A_NAME or is_named_id(name)):
         once = "no value occurs twice" if n_levels == n_values else "hardly a value occurs twice"
@@ -389,6 +409,7 @@ __all__ = [
     "Recognised",
     "days_of",
     "example",
+    "is_caution",
     "is_named_id",
     "odd_number",
     "recognised",

@@ -7,24 +7,25 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
+from tamis._typing import BoolArray, IntArray, Matrix
 from tamis.preprocessing._dict_form import fitted_from_dict, fitted_to_dict
+from tamis.preprocessing._encoding import expanded, offsets_and_factors
+from tamis.preprocessing._gaps import complete_rows, gaps_per_column, without_infinity
 from tamis.preprocessing._imputation import fit_imputation
 from tamis.preprocessing._kinds import (
     CHOOSABLE,
     NEARLY_ALL,
     Recognised,
     example,
+    is_caution,
     recognised,
 )
 from tamis.preprocessing._readings import (
     BooleanReading,
     CategoryReading,
-    DateReading,
     NumberReading,
     Reading,
 )
@@ -75,6 +76,8 @@ class Preparation(TransformerMixin, BaseEstimator):
         The share of imputed values of each column that had gaps.
     notes_ : tuple of str
         What was guessed, imputed and dropped, in sentences.
+    cautions_ : tuple of str
+        Those of the notes that ask for a second look: what may be an identifier, or was a guess.
     rows_ : ndarray of bool
         The rows of the fitted table that are used; all but with ``missing="drop-rows"``.
     n_features_in_ : int
@@ -197,7 +200,7 @@ class Preparation(TransformerMixin, BaseEstimator):
             )
         self.rows_ = np.ones(source.n_rows, dtype=bool)
         if self.missing == "drop-rows":
-            self.rows_ = _complete(numbers, codes)
+            self.rows_ = complete_rows(numbers, codes)
             n_dropped = int(np.count_nonzero(~self.rows_))
             if self.rows_.sum() < 2:
                 raise ValueError(
@@ -222,6 +225,12 @@ class Preparation(TransformerMixin, BaseEstimator):
         self.notes_ = tuple(notes)
         return self
 
+    @property
+    def cautions_(self) -> tuple[str, ...]:
+        """Those of the notes that ask for a second look."""
+        check_is_fitted(self, "groups_")
+        return tuple(note for note in self.notes_ if is_caution(note))
+
     def _recognise(self, source: Source) -> dict[str, Recognised]:
         wanted = self._wanted_kinds(source)
         return {
@@ -242,7 +251,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         return wanted
 
     def _missing_shares(self, numbers: Matrix, codes: list[IntArray]) -> dict[str, float]:
-        counts = iter(_gaps_per_column(numbers) / max(1, numbers.shape[0]))
+        counts = iter(gaps_per_column(numbers) / max(1, numbers.shape[0]))
         categories = iter(codes)
         return {
             name: float(np.mean(next(categories) < 0) if _is_category(one) else next(counts))
@@ -274,7 +283,7 @@ class Preparation(TransformerMixin, BaseEstimator):
             [isinstance(one, BooleanReading) for one in readings if not _is_category(one)],
             dtype=bool,
         )
-        has_gaps = bool((_gaps_per_column(numbers) > 0).any())
+        has_gaps = bool((gaps_per_column(numbers) > 0).any())
         self._imputation = None
         if self.missing == "impute":
             self._imputation = fit_imputation(numbers, boolean, has_gaps)
@@ -349,14 +358,14 @@ class Preparation(TransformerMixin, BaseEstimator):
         """The numbers; with `told`, what the notes of the fit say already is no warning."""
         numbers, codes, own = self._read(source, fitted=not told)
         if self.missing == "drop-rows":
-            rows = _complete(numbers, codes)
+            rows = complete_rows(numbers, codes)
             if not rows.all():
                 numbers, codes = numbers[rows], [code[rows] for code in codes]
                 own = True
         elif self.missing != "impute":
             self._refuse_gaps(numbers, codes)
         else:
-            if (_gaps_per_column(numbers) > 0).any():
+            if (gaps_per_column(numbers) > 0).any():
                 numbers = numbers if own else numbers.copy()
                 own = True
                 assert self._imputation is not None
@@ -365,13 +374,14 @@ class Preparation(TransformerMixin, BaseEstimator):
                 np.where(code == -1, usual, code)
                 for code, usual in zip(codes, self._usual_levels, strict=True)
             ]
-        out = self._expanded(numbers, codes)
+        n_outputs = sum(map(len, self.groups_.values()))
+        out = expanded(list(self._readings.values()), numbers, codes, n_outputs)
         return self._scaled(out, own or out is not numbers)
 
     def _complete_rows(self, X: Any) -> BoolArray:
         """The rows of a table that have no gap in the fitted columns."""
         numbers, codes, _ = self._read(source_of(X, self), fitted=True)
-        return _complete(numbers, codes)
+        return complete_rows(numbers, codes)
 
     def _refuse_gaps(self, numbers: Matrix, codes: list[IntArray]) -> None:
         gappy = [name for name, share in self._missing_shares(numbers, codes).items() if share]
@@ -403,7 +413,8 @@ class Preparation(TransformerMixin, BaseEstimator):
             matrix, own = source.matrix, False
             if positions != list(range(matrix.shape[1])):
                 matrix, own = matrix[:, positions], True
-            return _without_infinity(matrix, own)
+            matrix, own = without_infinity(matrix, own)
+            return matrix, [], own
         dtype: Any = np.float32
         columns: list[Any] = []
         codes: list[IntArray] = []
@@ -474,59 +485,20 @@ class Preparation(TransformerMixin, BaseEstimator):
             )
         warnings.warn(message, UserWarning, stacklevel=5)
 
-    def _expanded(self, numbers: Matrix, codes: list[IntArray]) -> Matrix:
-        """Every output column; the numbers themselves where nothing has to be encoded."""
-        readings = list(self._readings.values())
-        if all(isinstance(one, NumberReading | BooleanReading) for one in readings):
-            return numbers
-        out = np.empty((numbers.shape[0], len(self.get_feature_names_out())), dtype=numbers.dtype)
-        categories, singles, start = iter(codes), iter(range(numbers.shape[1])), 0
-        for reading in readings:
-            if isinstance(reading, CategoryReading):
-                levels = [list(range(reading.n_outputs))]
-                encoder = OneHotEncoder(
-                    categories=levels, handle_unknown="ignore", sparse_output=False
-                )
-                block = encoder.fit(np.zeros((1, 1), int)).transform(next(categories)[:, None])
-            elif isinstance(reading, DateReading):
-                block = reading.outputs(numbers[:, next(singles)])
-            else:
-                block = numbers[:, [next(singles)]]
-            out[:, start : start + block.shape[1]] = block
-            start += block.shape[1]
-        return out
-
     # --- scaling --------------------------------------------------------------------------------
 
     def _fit_scaling(self, numbers: Matrix, codes: list[IntArray]) -> None:
         self._offset = self._factor = None
         if self.scaling == "none":
             return
-        if self._imputation is not None and (_gaps_per_column(numbers) > 0).any():
+        if self._imputation is not None and (gaps_per_column(numbers) > 0).any():
             numbers = self._imputation.fill(numbers.copy())
         usual = zip(codes, self._usual_levels, strict=True)
-        out = self._expanded(numbers, [np.where(code < 0, level, code) for code, level in usual])
-        sparse = is_sparse(out)
-        if self.scaling == "standard":
-            scaler = StandardScaler(with_mean=not sparse).fit(out)
-            offset = np.zeros(out.shape[1]) if sparse else scaler.mean_
-            deviation = np.sqrt(scaler.var_)
-        else:
-            low = out.min(axis=0).toarray().ravel() if sparse else MinMaxScaler().fit(out).data_min_
-            high = out.max(axis=0).toarray().ravel() if sparse else out.max(axis=0)
-            offset = np.zeros(out.shape[1]) if sparse else low
-            deviation = np.maximum(np.abs(low), np.abs(high)) if sparse else high - low
-        deviation = np.where(deviation > 0, deviation, 1.0).astype(np.float64)
-        start = 0
-        for name, outputs in self.groups_.items():
-            group = slice(start, start + len(outputs))
-            if isinstance(self._readings[name], CategoryReading):
-                whole = np.sqrt((deviation[group] ** 2).sum())
-                deviation[group] = whole if self.scaling == "standard" else np.sqrt(2.0)
-            elif len(outputs) > 1:
-                deviation[group] *= np.sqrt(len(outputs))
-            start = group.stop
-        self._offset, self._factor = np.asarray(offset, dtype=np.float64), 1 / deviation
+        codes = [np.where(code < 0, level, code) for code, level in usual]
+        readings = list(self._readings.values())
+        sizes = [len(outputs) for outputs in self.groups_.values()]
+        out = expanded(readings, numbers, codes, sum(sizes))
+        self._offset, self._factor = offsets_and_factors(out, readings, sizes, self.scaling)
 
     def _scaled(self, out: Matrix, own: bool) -> Matrix:
         if self._factor is None:
@@ -613,35 +585,3 @@ def _percent(share: float) -> str:
 def _reasons(dropped: dict[str, str]) -> str:
     shown = [f"{name!r} ({why})" for name, why in list(dropped.items())[:3]]
     return ", ".join(shown) + (", …" if len(dropped) > 3 else "")
-
-
-def _gaps_per_column(X: Matrix) -> FloatArray:
-    if is_sparse(X):
-        return np.bincount(X.indices[np.isnan(X.data)], minlength=X.shape[1])
-    return np.array([np.count_nonzero(np.isnan(X[:, j])) for j in range(X.shape[1])], dtype=float)
-
-
-def _complete(numbers: Matrix, codes: list[IntArray]) -> BoolArray:
-    """The rows without a gap."""
-    rows = np.ones(numbers.shape[0], dtype=bool)
-    if is_sparse(numbers):
-        rows[
-            np.searchsorted(numbers.indptr, np.flatnonzero(np.isnan(numbers.data)), "right") - 1
-        ] = False
-    else:
-        for j in range(numbers.shape[1]):
-            rows &= ~np.isnan(numbers[:, j])
-    for code in codes:
-        rows &= code != -1
-    return rows
-
-
-def _without_infinity(X: Matrix, own: bool) -> tuple[Matrix, list[IntArray], bool]:
-    values: Any = X.data if is_sparse(X) else X
-    total = values.sum()
-    if np.isfinite(total) or not np.isinf(values).any():
-        return X, [], own
-    X = X if own else X.copy()
-    values = X.data if is_sparse(X) else X
-    values[np.isinf(values)] = np.nan
-    return X, [], True

@@ -11,6 +11,8 @@ from typing import Any
 import jinja2
 import numpy as np
 
+from tamis.charts import curves as charts
+from tamis.charts import drawing, grids, recipe, words
 from tamis.inspection import (
     GroupEvidence,
     Groups,
@@ -23,10 +25,6 @@ from tamis.inspection import (
     planar_views,
 )
 from tamis.registry import method_of
-from tamis.report import _charts as charts
-from tamis.report import _grids as grids
-from tamis.report import _recipe as recipe
-from tamis.report import _words as words
 
 MOST_LISTED = 500
 # Columns that Find reaches beyond those: about 60 bytes each.
@@ -69,7 +67,8 @@ def render(
     bend = knee_of(selector)
     views = planar_views(loss.gram, loss.kept_gram)
     objective = np.asarray(getattr(selector, "objective_", ()))
-    style, script = _asset("report.css"), _asset("report.js")
+    style = f"{drawing.style()}\n{_asset('report.css')}"
+    script = _asset("report.js")
     return (
         _environment()
         .get_template("report.html")
@@ -282,21 +281,4 @@ def _hash(text: str) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("tamis.report", "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters.update(
-        percent=words.percent,
-        cut=words.cut,
-        short=charts.short,
-        signed=charts.signed,
-        count_text=lambda number: f"{number:,}",
-        # jinja's own would lower the rest, names included
-        capitalize_first=lambda text: text[:1].upper() + text[1:],
-    )
-    environment.globals.update(count=words.count)
-    return environment
+    return drawing.environment("tamis.report")

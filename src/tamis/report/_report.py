@@ -13,6 +13,9 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 
+from tamis.charts import words
+from tamis.charts.prepared import describe_preparation
+from tamis.charts.recipe import python_code
 from tamis.inspection import (
     Selection,
     Stability,
@@ -26,10 +29,7 @@ from tamis.inspection import (
     read_selection,
     subsample_selections,
 )
-from tamis.report import _words as words
 from tamis.report._page import image_figure, render
-from tamis.report._prepared import describe_preparation
-from tamis.report._recipe import python_code
 from tamis.report._why import explain
 from tamis.utils.files import write_atomically
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tamis.charts import words
+from tamis.charts.curves import Chart
+from tamis.charts.numbers import MOST_MAPPED, curve_chart, map_chart, span_chart
 from tamis.inspection import Decisions, Selection, measure_numbers, read_decisions
-from tamis.report._charts import Chart
-from tamis.report._why_charts import MOST_MAPPED, curve_chart, map_chart, span_chart
 
 # Columns whose reasons are listed: the kept ones first, then those that would have come next.
 MOST_REASONS = 1000
@@ -71,18 +72,10 @@ def explain(
         numbers = measure_numbers(judged, n_clusters, random_state)
         n_rows, n_kept = numbers.n_rows, decisions.curve.n_kept
         chart = span_chart(numbers.counts, numbers.variance, n_kept, "variance kept", shares=True)
-        spans.append(("Held-out rows", chart, "The share of the variance kept in held-out rows."))
+        spans.append(("Held-out rows", chart, words.VARIANCE_SPAN))
         if numbers.groups is not None:
             chart = span_chart(numbers.counts, numbers.groups, n_kept, "agreement of halves")
-            spans.append(
-                (
-                    "Groups that repeat",
-                    chart,
-                    f"{n_clusters} clusters of one half of the rows beside those of the other "
-                    "(adjusted Rand index). One or two columns always repeat, random ones too: "
-                    "only what is above the band counts.",
-                )
-            )
+            spans.append(("Groups that repeat", chart, words.group_span(n_clusters)))
     return Why(
         decisions,
         ranked[:MOST_REASONS],

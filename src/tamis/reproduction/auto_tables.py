@@ -11,6 +11,7 @@ import numpy as np
 from tamis import datasets
 from tamis._typing import BoolArray, FloatArray
 from tamis.evaluation.candidates import ALL_FEATURES_LABEL, RANDOM_LABEL
+from tamis.evaluation.rendering import percent
 from tamis.evaluation.results import Estimate, Record, Results
 from tamis.evaluation.statistics import signed_rank_p_value
 from tamis.evaluation.ties import TOLERANCE
@@ -27,7 +28,6 @@ from tamis.reproduction.auto_runs import (
 )
 from tamis.reproduction.leaderboard_rows import ACCURACY, INFORMATION, figures_by_set
 from tamis.reproduction.plain_table import PlainTable
-from tamis.reproduction.rendering import percent
 
 __all__ = [
     "by_name_hash",

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tamis.evaluation.protocol import Protocol
+from tamis.evaluation.rendering import markdown_text
 from tamis.reproduction.experiment import Experiment
 from tamis.reproduction.plain_table import PlainTable
-from tamis.reproduction.rendering import markdown_text
 from tamis.reproduction.tables import PaperTable, summary
 
 __all__ = ["Document"]

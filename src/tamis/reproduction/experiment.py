@@ -46,6 +46,8 @@ class Experiment:
         Processor seconds that one run may take.
     limited_part : {"all", "fit"}
         Whether the limit is for all of a run, judging too, or for the fit alone.
+    takes_candidates : bool
+        Whether candidates of the user's may join: its tables take every label there is.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Experiment:
     figures: Callable[[Results, Path], list[Path]]
     time_limit: float | None = None
     limited_part: Literal["all", "fit"] = "all"
+    takes_candidates: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 from tamis import datasets, registry
 from tamis.evaluation.candidates import ALL_FEATURES_LABEL, RANDOM_LABEL, Candidate
 from tamis.evaluation.protocol import Protocol
+from tamis.evaluation.rendering import percent
 from tamis.evaluation.results import Results
 from tamis.evaluation.runs import selection_tasks
 from tamis.evaluation.sweep import Task
@@ -26,7 +27,6 @@ from tamis.reproduction.leaderboard_rows import (
 )
 from tamis.reproduction.plain_table import PlainTable
 from tamis.reproduction.rank_diagram import critical_difference_figure
-from tamis.reproduction.rendering import percent
 
 __all__ = ["EXPERIMENT", "TOLD_LABEL", "candidates", "eligible", "tables", "tasks"]
 
@@ -216,4 +216,5 @@ EXPERIMENT = Experiment(
     tables=tables,
     figures=figures,
     time_limit=TIME_LIMIT,
+    takes_candidates=True,
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table as RichTable
 
-from tamis.reproduction.rendering import markdown_table, markdown_text, plain_text_table
+from tamis.evaluation.rendering import markdown_table, markdown_text, plain_text_table
 
 __all__ = ["PlainTable"]
 

@@ -10,9 +10,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tamis import datasets
+from tamis.evaluation.candidates import Candidate
 from tamis.evaluation.preparation import differences
+from tamis.evaluation.protocol import Protocol
 from tamis.evaluation.results import Results
-from tamis.evaluation.sweep import sweep
+from tamis.evaluation.runs import selection_tasks
+from tamis.evaluation.sweep import Task, sweep
 from tamis.reproduction.document import Document
 from tamis.reproduction.experiment import Experiment, Outcome
 from tamis.reproduction.figures import require_matplotlib
@@ -66,6 +69,7 @@ def run(
     seed: int = 0,
     fresh: bool = False,
     progress: bool = True,
+    candidates: Sequence[Candidate] = (),
 ) -> Outcome:
     """Run an experiment on the available sets, or finish it.
 
@@ -91,6 +95,8 @@ def run(
         Whether to discard raw results of an earlier run.
     progress : bool, default=True
         Whether to show progress, on a terminal.
+    candidates : sequence of Candidate
+        Who joins beside the experiment's own; the leaderboard lets them.
 
     Returns
     -------
@@ -99,6 +105,11 @@ def run(
         figures and raw results.
     """
     experiment = find(name) if isinstance(name, str) else name
+    if candidates and not experiment.takes_candidates:
+        raise ValueError(
+            f"{experiment.name} is a paper's own comparison, and nobody else joins it; the "
+            "leaderboard takes other methods."
+        )
     require_matplotlib()  # before hours of work, not after
     protocol = replace(experiment.quick_protocol if quick else experiment.protocol, seed=seed)
     wanted = _wanted(experiment, quick, sets)
@@ -108,7 +119,7 @@ def run(
     folder = Path(output) / (f"{experiment.name}-quick" if quick else experiment.name)
     raw = folder / "results.jsonl"
     results = sweep(
-        experiment.tasks(available, protocol),
+        [*experiment.tasks(available, protocol), *_tasks_of(candidates, available, protocol)],
         raw,
         header={"experiment": experiment.name, **protocol.as_dict()},
         n_jobs=n_jobs,
@@ -158,6 +169,18 @@ def run(
         verdicts=document.verdicts,
         tables=document.tables,
     )
+
+
+def _tasks_of(
+    candidates: Sequence[Candidate], sets: Sequence[str], protocol: Protocol
+) -> list[Task]:
+    """The runs of candidates that join; the baselines are the experiment's."""
+    labels = {candidate.label for candidate in candidates}
+    if not labels:
+        return []
+    return [
+        task for task in selection_tasks(sets, candidates, protocol) if task.key["label"] in labels
+    ]
 
 
 def _wanted(experiment: Experiment, quick: bool, sets: Sequence[str] | None) -> tuple[str, ...]:

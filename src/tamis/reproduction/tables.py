@@ -11,8 +11,8 @@ import numpy as np
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from tamis.evaluation.rendering import markdown_table, markdown_text, plain_text_table
 from tamis.evaluation.ties import TOLERANCE
-from tamis.reproduction.rendering import markdown_table, markdown_text, plain_text_table
 
 if TYPE_CHECKING:
     from tamis.evaluation.results import Estimate

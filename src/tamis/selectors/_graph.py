@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -18,35 +18,43 @@ from tamis.distributed import (
     condensed_roughness,
 )
 from tamis.graphs import (
+    GraphReport,
+    LandmarkGraph,
+    Method,
     Neighbors,
     Weights,
     check_affinity,
     feature_roughness,
+    hubness,
     laplacian,
     lle_laplacian,
-    neighbor_graph,
+    sample_graph,
+    sample_neighbors,
     spectral_embedding,
 )
 from tamis.solvers.residual import left_of
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import centred_unit_columns
 
-SearchResult = TypeVar("SearchResult")
-
 
 class NeighborSelector(Selector):
     """A selector that looks at the neighbours of each sample, in X or in a graph that it is given.
 
-    A subclass has the parameters `n_neighbors`, `affinity`, `n_jobs` and `verbose`.
+    A subclass has the parameters `n_neighbors`, `neighbors`, `affinity`, `n_jobs` and `verbose`,
+    and learns `graph_`.
     """
 
     n_neighbors: int
+    neighbors: Method
     affinity: Any
     n_jobs: int | None
     verbose: bool
+    graph_: GraphReport
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "neighbors": [StrOptions({"auto", "exact", "approximate"})],
         "affinity": [None, "array-like", "sparse matrix"],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
@@ -54,17 +62,60 @@ class NeighborSelector(Selector):
 
     def _unused_parameters(self) -> set[str]:
         unused = super()._unused_parameters()
-        return unused if self.affinity is None else unused | {"n_neighbors"}
+        return unused if self.affinity is None else unused | {"n_neighbors", "neighbors"}
 
-    def _affinity_or(
-        self, search: Callable[..., SearchResult], X: Matrix, **options: Any
-    ) -> SparseMatrix | SearchResult:
-        """The precomputed `affinity`, checked, or what `search` finds among the samples."""
-        if self.affinity is not None:
-            return check_affinity(self.affinity, X.shape[0])
-        return search(
-            X, self.n_neighbors, n_jobs=self.n_jobs, verbose=bool(self.verbose), **options
+    def _fit_constants(self, n_samples: int) -> None:
+        super()._fit_constants(n_samples)
+        self.graph_ = GraphReport("none", "all features are constant")
+
+    def _given_graph(self, n_samples: int) -> Any:
+        """The precomputed `affinity`, checked; or None."""
+        if self.affinity is None:
+            return None
+        graph = check_affinity(self.affinity, n_samples)
+        n_landmarks = graph.n_landmarks if isinstance(graph, LandmarkGraph) else None
+        self.graph_ = GraphReport("given", "affinity", n_landmarks, hubness=hubness(graph))
+        return graph
+
+    def _graph_or_neighbors(self, X: Matrix) -> SparseMatrix | Neighbors:
+        """The precomputed `affinity`, checked, or the neighbours of each sample of X."""
+        graph: SparseMatrix | None = self._given_graph(X.shape[0])
+        if graph is not None:
+            return graph
+        found, self.graph_ = sample_neighbors(
+            X,
+            self.n_neighbors,
+            method=self.neighbors,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
         )
+        self._warn_of_graph()
+        return found
+
+    def _warn_of_graph(self) -> None:
+        """Warn of neighbours that nobody has asked for: not exact, or not of the columns."""
+        hub = self.graph_.hubness
+        if self.graph_.n_components is not None:
+            self._warn(
+                f"takes neighbours by their angles in {self.graph_.n_components} principal "
+                f"components: {self.graph_.why}. affinity=neighbor_graph(X) keeps to the columns."
+            )
+        elif hub is not None and hub.is_star:
+            self._warn(
+                f"reads a graph in which one sample is a neighbour of {hub.share:.0%} of the "
+                "others, which says little of their shape; fewer or other columns, or a graph of "
+                "your own as affinity, may say more."
+            )
+        if self.neighbors == "auto" and self.graph_.method == "landmarks":
+            self._warn(
+                f"reads the graph from {self.graph_.n_landmarks} landmarks, since "
+                f"{self.graph_.why}; neighbors='landmarks' or 'exact' decides it."
+            )
+        if self.neighbors == "auto" and self.graph_.method == "approximate":
+            self._warn(
+                f"takes approximate neighbours (recall {self.graph_.recall:.0%}), since "
+                f"{self.graph_.why}; neighbors='approximate' or 'exact' decides it."
+            )
 
 
 class GraphSelector(NeighborSelector):
@@ -76,6 +127,8 @@ class GraphSelector(NeighborSelector):
         Number or fraction of features to keep; None keeps half.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate", "landmarks"}, default="auto"
+        How they are found; "auto" takes landmarks where exact neighbours cost too much.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -93,9 +146,11 @@ class GraphSelector(NeighborSelector):
     """
 
     embedding_: FloatArray
-
+    _needs_edges: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeighborSelector._parameter_constraints,
+        "neighbors": [StrOptions({"auto", "exact", "approximate", "landmarks"})],
+        "affinity": [None, "array-like", "sparse matrix", LandmarkGraph],
         "weights": [StrOptions({"heat", "binary", "cosine"})],
         "bandwidth": [None, Interval(Real, 0, None, closed="neither")],
     }
@@ -105,6 +160,7 @@ class GraphSelector(NeighborSelector):
         n_features_to_select: int | float | None = None,
         *,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -115,6 +171,7 @@ class GraphSelector(NeighborSelector):
     ) -> None:
         super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
         self.weights = weights
         self.bandwidth = bandwidth
         self.affinity = affinity
@@ -143,9 +200,17 @@ class GraphSelector(NeighborSelector):
         return TableOperator.centred(X), self.embedding_
 
     def _tie_products(self, X: CondensedTable) -> TieProducts:
-        return X.tie_products(self.n_neighbors)
+        """The products of the columns with the ties of the rows to landmarks."""
+        ties = X.tie_products(self.n_neighbors, self.weights, self.bandwidth)
+        self.graph_ = GraphReport("landmarks", "the table is read in blocks", len(ties.mass))
+        return ties
 
     def _graph_task(self) -> dict[str, Any]:
+        if self.neighbors not in ("auto", "landmarks"):
+            raise ValueError(
+                f"neighbors={self.neighbors!r} needs all rows at once; a table that is read in "
+                "blocks ties its rows to landmarks: take 'landmarks', or leave it at 'auto'."
+            )
         return {name: getattr(self, name) for name in ("n_neighbors", "weights", "bandwidth")}
 
     def _left_to_rebuild(self, targets: FloatArray, X: TableOperator) -> FloatArray:
@@ -153,9 +218,34 @@ class GraphSelector(NeighborSelector):
         kept = np.flatnonzero(self._kept)
         return left_of(targets, X.columns(kept)) if len(kept) else targets
 
-    def _sample_graph(self, X: Matrix) -> SparseMatrix:
-        """The precomputed `affinity`, checked, or the neighbour graph of X."""
-        return self._affinity_or(neighbor_graph, X, weights=self.weights, bandwidth=self.bandwidth)
+    def _sample_graph(self, X: Matrix) -> Any:
+        """The precomputed `affinity`, checked, or the graph of X by the method of `neighbors`."""
+        graph = self._given_graph(X.shape[0])
+        if graph is not None:
+            return graph
+        graph, self.graph_ = sample_graph(
+            X,
+            self.n_neighbors,
+            method=self.neighbors,
+            explicit=self._needs_edges,
+            weights=self.weights,
+            bandwidth=self.bandwidth,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
+        self._warn_of_graph()
+        return graph
+
+
+class EdgeSelector(GraphSelector):
+    """A graph selector that needs the edges themselves: landmarks do not serve it."""
+
+    _needs_edges: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GraphSelector._parameter_constraints,
+        "neighbors": NeighborSelector._parameter_constraints["neighbors"],
+        "affinity": NeighborSelector._parameter_constraints["affinity"],
+    }
 
 
 def local_laplacian(X: Matrix, found: SparseMatrix | Neighbors, reg: float) -> SparseMatrix:

@@ -22,6 +22,7 @@ from tamis.solvers.dictionary import (
 )
 from tamis.solvers.reweighted_regression import ReweightedRegression
 from tamis.solvers.row_norms import row_norms
+from tamis.solvers.sample_span import SampleSpan
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.norms import largest_value, squared_norm
 
@@ -29,6 +30,9 @@ from tamis.utils.norms import largest_value, squared_norm
 REGRESSION_STEPS = 2
 LAST_REGRESSION_STEPS = 100
 FEWEST_ATOMS = 5
+# A table of which no more than this share of the cells differs from the value that their columns
+# repeat is multiplied by those cells.
+MOST_CELLS = 0.1
 
 
 class CUFS(Selector):
@@ -49,10 +53,10 @@ class CUFS(Selector):
     unit, and not centred: features of large values are those that the dictionary must rebuild.
     Bring the columns within [0, 1].
 
-    Cost: for m atoms in each iteration O(nm² + ndm) for the codes, O(dm²) per sweep of the atoms,
-    and O(d³ + d²m) per step of the regression for d ≤ n or O(n²d) for n < d; memory O(nd + nm +
-    min(n, d)²). Sparse input is never densified; where both sides exceed 6000 the regression is
-    solved by conjugate gradients.
+    Cost: for m atoms in each iteration O(nm² + ndm) for the codes, O(min(n, d)m²) per sweep of the
+    atoms, and O(d³ + d²m) per step of the regression for d ≤ n or O(n²d) for n < d; memory
+    O(nd + nm + min(n, d)²). Sparse input is never densified; where both sides exceed 6000 the
+    regression is solved by conjugate gradients.
 
     Parameters
     ----------
@@ -185,7 +189,7 @@ class CUFS(Selector):
         objective = [*found.objective[:-1], model.objective()]
 
         self.coef_ = np.ascontiguousarray(model.W)
-        self.dictionary_, self.codes_ = model.D, model.A
+        self.dictionary_, self.codes_ = model.dictionary(), model.A
         self._set_path(np.array(objective), found.converged)
         return row_norms(self.coef_)
 
@@ -200,16 +204,20 @@ class CoupledModel:
     X : {ndarray, CSR} of shape (n_samples, n_features)
         In float64.
     D : ndarray of shape (n_features, n_atoms)
-        First atoms.
+        First atoms, in the span of the samples. They are kept in coordinates of that span.
     """
 
     def __init__(self, settings: CUFS, X: Matrix, D: FloatArray) -> None:
-        self.settings, self.X, self.D = settings, X, D
+        self.settings = settings
+        table = TableOperator(X).with_repeats_implicit(MOST_CELLS)
+        self.span = SampleSpan(table)
+        self.Z, self.D = self.span.table, self.span.of_features(D)
         self.squared_norm = squared_norm(X)
         # P without analysis: the codes of the first atoms alone.
-        self.A = ridge_codes(D.T @ D, (X @ D).T, settings.tau).solution
-        self.regression = ReweightedRegression(TableOperator(X), settings.reg / settings.tau)
+        self._set_codes(self.Z.times(self.D))
+        self.regression = ReweightedRegression(table, settings.reg / settings.tau)
         self.W = self.regression.start(self.A.T)
+        self.predicted = table.times(self.W)
         self.update_coef()
 
     def update(self) -> None:
@@ -220,31 +228,43 @@ class CoupledModel:
 
     def extrapolate(self, before: CoupledModel, momentum: float) -> None:
         """Move D and W on, which give the codes."""
+        if momentum == 0:
+            return
         self.D = within_unit_ball(self.D + momentum * (self.D - before.D))
         self.W = self.W + momentum * (self.W - before.W)
+        self.predicted = self.predicted + momentum * (self.predicted - before.predicted)
 
     def scores(self) -> FloatArray:
         """Norms of the rows of W."""
         return row_norms(self.W)
 
+    def dictionary(self) -> FloatArray:
+        """The atoms, as vectors of the features."""
+        return self.span.to_features(self.D)
+
     def update_codes(self) -> None:
         """``A = (DᵀD + τI)⁻¹(DᵀXᵀ + τPXᵀ)``."""
-        correlation = (self.X @ (self.D + self.settings.tau * self.W)).T
-        self.A = ridge_codes(self.D.T @ self.D, correlation, self.settings.tau).solution
+        self._set_codes(self.Z.times(self.D) + self.settings.tau * self.predicted)
+
+    def _set_codes(self, correlation: FloatArray) -> None:
+        self.A = ridge_codes(self.D.T @ self.D, correlation.T, self.settings.tau).solution
+        self.A_gram, self.ZA = self.A @ self.A.T, self.Z.transposed_times(self.A.T)
 
     def update_dictionary(self) -> None:
         """D, within the unit ball."""
-        self.D = dictionary_update(self.A @ self.A.T, self.X.T @ self.A.T, self.D).solution
+        self.D = dictionary_update(self.A_gram, self.ZA, self.D).solution
 
     def update_coef(self, n_steps: int = REGRESSION_STEPS) -> None:
         """W = Pᵀ, by the regression of the codes on the features."""
-        self.W = self.regression.descend(self.A.T, self.W, max_iter=n_steps, tol=1e-8).solution
+        found = self.regression.descend(
+            self.A.T, self.W, max_iter=n_steps, tol=1e-8, predicted=self.predicted
+        )
+        self.W, self.predicted = found.solution, found.predicted
 
     def objective(self) -> float:
         """The whole objective."""
-        gram = self.A @ self.A.T
-        misfit = np.linalg.norm(self.A.T - self.X @ self.W) ** 2
+        misfit = np.linalg.norm(self.A.T - self.predicted) ** 2
         return float(
-            squared_error(self.squared_norm, self.D, gram, self.X.T @ self.A.T)
+            squared_error(self.squared_norm, self.D, self.A_gram, self.ZA)
             + self.settings.tau * (misfit + self.regression.penalised(self.W))
         )

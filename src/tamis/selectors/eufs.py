@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE
-from tamis.graphs import Weights, laplacian
-from tamis.selectors._graph import GraphSelector
+from tamis.graphs import Method, Weights, laplacian
+from tamis.selectors._graph import EdgeSelector
 from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.block_coordinate_descent import block_coordinate_descent
 from tamis.solvers.l21 import scores_with_order_of_entry
@@ -37,7 +37,7 @@ from tamis.utils.rows import squared_row_norms
 LABEL_STEPS = 300
 
 
-class EUFS(GraphSelector):
+class EUFS(EdgeSelector):
     r"""Embedded unsupervised feature selection: a clustering whose centres use few features.
 
     The table is factorized into soft cluster labels U and loadings V, one row per feature, so that
@@ -73,6 +73,10 @@ class EUFS(GraphSelector):
         First labels: K-means of the spectral embedding of the graph, or of the table.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How they are found. The method needs each sample's own neighbours, so that landmarks do not
+        serve it: "auto" is exact up to about 70,000 samples × 784 columns, and approximate beyond
+        where pynndescent is installed.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -121,6 +125,9 @@ class EUFS(GraphSelector):
     objective_ : ndarray of shape (n_iter_,)
         The objective, with the orthogonality term, after each iteration; it never rises.
     n_iter_ : int
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -165,7 +172,7 @@ class EUFS(GraphSelector):
         "scale_": 1.0,
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphSelector._parameter_constraints,
+        **EdgeSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, None, closed="left")],
@@ -186,6 +193,7 @@ class EUFS(GraphSelector):
         orthogonality: float = 1.0,
         init: Init = "kmeans",
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -200,6 +208,7 @@ class EUFS(GraphSelector):
         super().__init__(
             n_features_to_select,
             n_neighbors=n_neighbors,
+            neighbors=neighbors,
             weights=weights,
             bandwidth=bandwidth,
             affinity=affinity,

@@ -49,8 +49,9 @@ class FSGMM(Selector):
     are ranked by saliency. The clusters come with it.
 
     Cost: O(ndc) per iteration, for each start, where d counts the features that are not at
-    saliency 0; memory O(n(d + c)), for sparse input O(nnz + nc). Sparse input is made dense a few
-    rows at a time, so that its zeros cost time but no memory.
+    saliency 0; memory O(n(d + c)). For sparse input, and for dense input of which most cells repeat
+    the value of their column, O((nnz + d)c) per iteration after O(nd) for each start, with nnz the
+    other cells; memory O(nnz + nc).
 
     Parameters
     ----------

@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE
 from tamis.clustering import kmeans
-from tamis.graphs import Weights, laplacian
+from tamis.graphs import Method, Weights, laplacian
 from tamis.selectors._atoms import number_of_atoms
-from tamis.selectors._graph import GraphSelector
+from tamis.selectors._graph import EdgeSelector
 from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.block_coordinate_descent import block_coordinate_descent
 from tamis.solvers.dictionary import (
@@ -32,6 +32,7 @@ from tamis.solvers.nonnegative_factor import (
 )
 from tamis.solvers.reweighted_regression import ReweightedRegression
 from tamis.solvers.row_norms import row_norms
+from tamis.solvers.sample_span import SampleSpan
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import extent
 from tamis.utils.norms import squared_norm
@@ -43,9 +44,12 @@ LABEL_STEPS = 300
 REGRESSION_STEPS = 2
 # Steps of the regression at the end, so that the small rows of W are in their final order.
 LAST_REGRESSION_STEPS = 100
+# A table of which no more than this share of the cells differs from the value that their columns
+# repeat is multiplied by those cells.
+MOST_CELLS = 0.1
 
 
-class JDLUFS(GraphSelector):
+class JDLUFS(EdgeSelector):
     r"""Joint dictionary learning: features that rebuild labels which a dictionary shares.
 
     Samples and their soft cluster labels U are rebuilt from one set of codes A, by two dictionaries
@@ -64,9 +68,9 @@ class JDLUFS(GraphSelector):
     does. The regression has an intercept b and does not feel the offset.
 
     Cost: the neighbour search; then for m atoms in each iteration O(nm²) per step of the codes,
-    O(dm²) per sweep of the atoms, O(ndm) products with X, and O(d³) per step of the regression for
-    d ≤ n or O(n²d) for n < d; memory O(nd + nm + min(n, d)²). Sparse input is never densified;
-    where both sides exceed 6000 the regression is solved by conjugate gradients.
+    O(min(n, d)m²) per sweep of the atoms, O(ndm) products with X, and O(d³) per step of the
+    regression for d ≤ n or O(n²d) for n < d; memory O(nd + nm + min(n, d)²). Sparse input is
+    never densified; where both sides exceed 6000 the regression is solved by conjugate gradients.
 
     Parameters
     ----------
@@ -95,6 +99,10 @@ class JDLUFS(GraphSelector):
         First labels: K-means of the spectral embedding of the graph, or of the table.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How they are found. The method needs each sample's own neighbours, so that landmarks do not
+        serve it: "auto" is exact up to about 70,000 samples × 784 columns, and approximate beyond
+        where pynndescent is installed.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -147,6 +155,9 @@ class JDLUFS(GraphSelector):
     objective_ : ndarray of shape (n_iter_,)
         The objective after each iteration; it never rises.
     n_iter_ : int
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -205,7 +216,7 @@ class JDLUFS(GraphSelector):
         "scale_": 1.0,
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphSelector._parameter_constraints,
+        **EdgeSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "n_atoms": [None, Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="neither")],
@@ -234,6 +245,7 @@ class JDLUFS(GraphSelector):
         orthogonality: float = 100.0,
         init: Init = "spectral",
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -248,6 +260,7 @@ class JDLUFS(GraphSelector):
         super().__init__(
             n_features_to_select,
             n_neighbors=n_neighbors,
+            neighbors=neighbors,
             weights=weights,
             bandwidth=bandwidth,
             affinity=affinity,
@@ -291,7 +304,8 @@ class JDLUFS(GraphSelector):
         objective = [*found.objective[:-1], model.objective()]
 
         self.coef_, self.intercept_ = np.ascontiguousarray(model.W), model.intercept()
-        self.dictionary_, self.label_dictionary_, self.codes_ = model.Dx, model.Du, model.A
+        self.dictionary_, self.label_dictionary_ = model.dictionary(), model.Du
+        self.codes_ = model.A
         self.embedding_, self.labels_ = model.U, model.U.argmax(axis=1)
         self.orthogonality_ = departure_from_orthogonality(model.U)
         self._set_path(np.array(objective), found.converged)
@@ -315,18 +329,24 @@ class JointModel:
 
     def __init__(self, settings: JDLUFS, X: Matrix, L: SparseMatrix, labels: IntArray) -> None:
         self.settings, self.X, self.L = settings, X, L
+        self.span = SampleSpan(TableOperator(X).with_repeats_implicit(MOST_CELLS))
+        self.Z = self.span.table
         self.squared_norm = squared_norm(X)
         self.centred = TableOperator.centred(X)
         self.regression = ReweightedRegression(self.centred, settings.delta / settings.alpha)
         self.U = labels_as_factor(labels, settings.n_clusters)
 
     def start(self, Dx: FloatArray) -> None:
-        """Begin with the atoms Dx, no atoms of labels, no codes, and a regression of U."""
+        """Begin with the atoms Dx, no atoms of labels, no codes, and a regression of U.
+
+        The atoms are in the span of the samples, and kept in its coordinates.
+        """
         n_atoms = Dx.shape[1]
-        self.Dx, self.Du = Dx, np.zeros((self.U.shape[1], n_atoms))
+        self.Dx, self.Du = self.span.of_features(Dx), np.zeros((self.U.shape[1], n_atoms))
         self.A = np.zeros((n_atoms, self.X.shape[0]))
-        self.A_gram, self.XA = np.zeros((n_atoms, n_atoms)), np.zeros_like(Dx)
+        self.A_gram, self.ZA = np.zeros((n_atoms, n_atoms)), np.zeros_like(self.Dx)
         self.W = self.regression.start(self._centred_labels())
+        self.predicted = self.centred.times(self.W)
         self.update_coef()
 
     def update(self) -> None:
@@ -347,21 +367,25 @@ class JointModel:
         """Norms of the rows of W."""
         return row_norms(self.W)
 
+    def dictionary(self) -> FloatArray:
+        """The atoms Dx, as vectors of the features."""
+        return self.span.to_features(self.Dx)
+
     def update_codes(self) -> None:
         """Line 4 of Algorithm 1: A."""
         gram = self.Dx.T @ self.Dx + self.Du.T @ self.Du
-        correlation = (self.X @ self.Dx + self.U @ self.Du).T
+        correlation = (self.Z.times(self.Dx) + self.U @ self.Du).T
         if self.settings.coding == "ridge":
             self.A = ridge_codes(gram, correlation, self.settings.beta).solution
         else:
             self.A = sparse_codes(
                 gram, correlation, self.settings.beta, self.A, max_iter=CODE_STEPS
             ).solution
-        self.A_gram, self.XA = self.A @ self.A.T, self.X.T @ self.A.T
+        self.A_gram, self.ZA = self.A @ self.A.T, self.Z.transposed_times(self.A.T)
 
     def update_dictionaries(self) -> None:
         """Line 5: Dx and Du."""
-        self.Dx = dictionary_update(self.A_gram, self.XA, self.Dx).solution
+        self.Dx = dictionary_update(self.A_gram, self.ZA, self.Dx).solution
         self.Du = dictionary_update(self.A_gram, self.U.T @ self.A.T, self.Du).solution
 
     def update_labels(self) -> None:
@@ -371,13 +395,19 @@ class JointModel:
     def labels_problem(self) -> FactorObjective:
         """What line 6 minimises."""
         alpha = self.settings.alpha
-        target = (self.Du @ self.A).T + alpha * (self.centred.times(self.W) + self.U.mean(axis=0))
+        target = (self.Du @ self.A).T + alpha * (self.predicted + self.U.mean(axis=0))
         return FactorObjective(self.settings.orthogonality, self.L, target, 1 + alpha)
 
     def update_coef(self, n_steps: int = REGRESSION_STEPS) -> None:
         """Line 7: W."""
-        found = self.regression.descend(self._centred_labels(), self.W, max_iter=n_steps, tol=1e-8)
-        self.W = found.solution
+        found = self.regression.descend(
+            self._centred_labels(),
+            self.W,
+            max_iter=n_steps,
+            tol=1e-8,
+            predicted=self.predicted,
+        )
+        self.W, self.predicted = found.solution, found.predicted
 
     def intercept(self) -> FloatArray:
         """b, which makes the mean of ``XW + 1bᵀ`` that of U."""
@@ -388,9 +418,9 @@ class JointModel:
         """The whole objective; the intercept is at its optimum."""
         settings = self.settings
         size = np.abs(self.A).sum() if settings.coding == "l1" else np.trace(self.A_gram)
-        misfit = np.linalg.norm(self._centred_labels() - self.centred.times(self.W)) ** 2
+        misfit = np.linalg.norm(self._centred_labels() - self.predicted) ** 2
         return float(
-            squared_error(self.squared_norm, self.Dx, self.A_gram, self.XA)
+            squared_error(self.squared_norm, self.Dx, self.A_gram, self.ZA)
             + np.linalg.norm(self.U - (self.Du @ self.A).T) ** 2
             + settings.beta * size
             + settings.alpha * (misfit + self.regression.penalised(self.W))

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, Matrix
 from tamis.base import OBJECTIVE, SOLVER
-from tamis.graphs import nearest_neighbors
+from tamis.graphs import Method
 from tamis.selectors._graph import NeighborSelector, local_laplacian
 from tamis.solvers.embedding_matrix import EmbeddingMatrix
 from tamis.solvers.row_norms import PENALTY_SMOOTHING, row_norms, smoothed_norms, smoothing_of
@@ -47,6 +47,10 @@ class JELSR(NeighborSelector):
         m, the dimension of the embedding.
     n_neighbors : int, default=5
         k of the graph, the sample itself not counted.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How they are found. The method needs each sample's own neighbours, so that landmarks do not
+        serve it: "auto" is exact up to about 70,000 samples × 784 columns, and approximate beyond
+        where pynndescent is installed.
     alpha : float, default=1.0
         α, the weight of the penalty. It has the unit of X: a table scaled by a constant, with
         `alpha` scaled by it too, has the same embedding and ranking. The default suits columns of
@@ -86,6 +90,9 @@ class JELSR(NeighborSelector):
     n_iter_ : int
     solver_ : str
         The eigensolver that was used, and why.
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -138,6 +145,7 @@ class JELSR(NeighborSelector):
         *,
         n_components: int = 5,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         alpha: float = 1.0,
         beta: float = 1.0,
         lle_reg: float = 1e-3,
@@ -152,6 +160,7 @@ class JELSR(NeighborSelector):
         super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
         self.alpha = alpha
         self.beta = beta
         self.lle_reg = lle_reg
@@ -167,7 +176,7 @@ class JELSR(NeighborSelector):
 
     def _fit(self, X: Matrix) -> FloatArray:
         """Table 1 of the paper: embedding and regression in turn."""
-        L = local_laplacian(X, self._affinity_or(nearest_neighbors, X), self.lle_reg)
+        L = local_laplacian(X, self._graph_or_neighbors(X), self.lle_reg)
         centred = TableOperator.centred(X)
         scale = self._scale(centred)
         T = EmbeddingMatrix(centred, L, self.beta, remedy="use MRSF, or fewer samples")

@@ -31,6 +31,10 @@ class LaplacianScore(GraphSelector):
         Number or fraction of features to keep; None keeps half.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate", "landmarks"}, default="auto"
+        How they are found: one by one, approximately, or by landmarks that stand for the samples.
+        "auto" is exact up to about 70,000 samples × 784 columns, and takes landmarks beyond; see
+        :func:`tamis.graphs.sample_graph`.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -53,6 +57,9 @@ class LaplacianScore(GraphSelector):
         Negative Laplacian scores, in [-2, 0].
     ranking_ : ndarray of shape (n_features,)
         1 is the best feature.
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 

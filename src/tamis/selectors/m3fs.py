@@ -10,19 +10,20 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamis._typing import FloatArray, IntArray, Matrix
+from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE
 from tamis.clustering import (
     ManifoldGraph,
     balance_limit,
     decided_labels,
+    is_complete,
     manifold_laplacian,
     margin_failure,
     margin_shortage,
     margin_starts,
     n_functions,
 )
-from tamis.graphs import neighbor_graph
+from tamis.graphs import GraphReport, LandmarkGraph, Method, sample_graph
 from tamis.selectors._graph import NeighborSelector
 from tamis.solvers.margin import MarginResult, Order, margin_clusters
 from tamis.solvers.margin_hessian import (
@@ -83,6 +84,10 @@ class M3FS(NeighborSelector):
         its nearest neighbours; "auto" is "full" up to 3000 samples.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How they are found. The method needs each sample's own neighbours, so that landmarks do not
+        serve it: "auto" is exact up to about 70,000 samples × 784 columns, and approximate beyond
+        where pynndescent is installed.
     bandwidth : float or None, default=None
         ρ of the Gaussian weights. None takes half of the root mean square distance between samples
         for the complete graph, the median distance between neighbours for the other.
@@ -137,6 +142,9 @@ class M3FS(NeighborSelector):
     n_iter_ : int
     n_cuts_ : int
         Cutting planes that were made in the run that counts.
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -208,6 +216,7 @@ class M3FS(NeighborSelector):
         epsilon: float = 0.01,
         graph: ManifoldGraph = "auto",
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         bandwidth: float | None = None,
         affinity: Any = None,
         init: Any = None,
@@ -229,6 +238,7 @@ class M3FS(NeighborSelector):
         self.epsilon = epsilon
         self.graph = graph
         self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
         self.bandwidth = bandwidth
         self.affinity = affinity
         self.init = init
@@ -282,6 +292,7 @@ class M3FS(NeighborSelector):
     def _keep_one_cluster(self, X: Matrix, n_selected: int) -> FloatArray:
         """What one cluster leaves to learn: nothing."""
         n_samples, n_features = X.shape
+        self.graph_ = GraphReport("none", "one cluster needs none")
         self.sigma_ = np.full(n_features, n_selected / n_features)
         self.coef_, self.intercept_ = np.zeros((n_features, 1)), np.zeros(1)
         self.labels_, self.n_cuts_ = np.zeros(n_samples, dtype=np.intp), 0
@@ -313,17 +324,14 @@ class M3FS(NeighborSelector):
 
     def _hessian(self, X: Matrix, samples: TableOperator, n_blocks: int) -> Hessian:
         """The manifold term: λ fᵀLf as a quadratic form of the coefficients."""
-        graph = self.graph if self.affinity is None else self._affinity_or(neighbor_graph, X)
+        graph = self._given_graph(X.shape[0])
         if self.lam == 0:
+            if graph is None:
+                self.graph_ = GraphReport("none", "lam=0 needs none")
             return NoHessian(X.shape[1], n_blocks)
-        laplacian = manifold_laplacian(
-            X,
-            graph,
-            self.n_neighbors,
-            bandwidth=self.bandwidth,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-        )
+        if graph is None:
+            graph = self._manifold(X)
+        laplacian = manifold_laplacian(X, graph, self.n_neighbors, bandwidth=self.bandwidth)
         return manifold_hessian(
             samples,
             laplacian,
@@ -331,6 +339,24 @@ class M3FS(NeighborSelector):
             n_blocks,
             remedy="set lam=0, or fit on fewer features or samples",
         )
+
+    def _manifold(self, X: Matrix) -> ManifoldGraph | SparseMatrix:
+        """The complete graph, by name, or that of the neighbours."""
+        if is_complete(self.graph, X.shape[0]):
+            self.graph_ = GraphReport("complete", f"graph={self.graph!r}")
+            return "full"
+        graph, self.graph_ = sample_graph(
+            X,
+            self.n_neighbors,
+            method=self.neighbors,
+            explicit=True,
+            bandwidth=self.bandwidth,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
+        self._warn_of_graph()
+        assert not isinstance(graph, LandmarkGraph)  # it was asked for edges
+        return graph
 
     def _warn_of_scales(self, X: Matrix) -> None:
         spread = np.sqrt(variances(X))

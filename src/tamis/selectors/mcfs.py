@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamis._typing import BoolArray, FloatArray, Matrix
 from tamis.base import Keeps
 from tamis.distributed import CondensedTable, Needs
-from tamis.graphs import Weights
+from tamis.graphs import Method, Weights
 from tamis.selectors._graph import GraphSelector
 from tamis.solvers.active_features import GramColumns
 from tamis.solvers.lars import least_angle_regression, scores_along_paths
@@ -48,6 +48,10 @@ class MCFS(GraphSelector):
         of the new number, read off the same regressions: no new `fit` is needed.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate", "landmarks"}, default="auto"
+        How they are found: one by one, approximately, or by landmarks that stand for the samples.
+        "auto" is exact up to about 70,000 samples × 784 columns, and takes landmarks beyond; see
+        :func:`tamis.graphs.sample_graph`.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -77,6 +81,9 @@ class MCFS(GraphSelector):
         Coefficients, a column for each eigenvector.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         The eigenvectors, centred and of unit length.
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -121,6 +128,7 @@ class MCFS(GraphSelector):
         n_clusters: int = 5,
         n_nonzero_coefs: int | None = None,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -132,6 +140,7 @@ class MCFS(GraphSelector):
         super().__init__(
             n_features_to_select,
             n_neighbors=n_neighbors,
+            neighbors=neighbors,
             weights=weights,
             bandwidth=bandwidth,
             affinity=affinity,

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 from tamis._typing import FloatArray, Matrix
 from tamis.base import OBJECTIVE, Keeps
 from tamis.distributed import CondensedTable, Needs
-from tamis.graphs import Weights
+from tamis.graphs import Method, Weights
 from tamis.selectors._graph import GraphSelector
 from tamis.solvers.l21 import alpha_max, l21_regression
 from tamis.solvers.lars import NEWS, least_angle_regression, scores_along_paths
@@ -51,6 +51,10 @@ class MRSF(GraphSelector):
         of the data. 0.3 to 0.5 serves most tables; smaller values keep more rows.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate", "landmarks"}, default="auto"
+        How they are found: one by one, approximately, or by landmarks that stand for the samples.
+        "auto" is exact up to about 70,000 samples × 784 columns, and takes landmarks beyond; see
+        :func:`tamis.graphs.sample_graph`.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -92,6 +96,9 @@ class MRSF(GraphSelector):
     objective_ : ndarray
         The objective at W = 0 and after each working set of features.
     n_iter_ : int
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -149,6 +156,7 @@ class MRSF(GraphSelector):
         n_clusters: int = 10,
         alpha: float = 0.4,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -162,6 +170,7 @@ class MRSF(GraphSelector):
         super().__init__(
             n_features_to_select,
             n_neighbors=n_neighbors,
+            neighbors=neighbors,
             weights=weights,
             bandwidth=bandwidth,
             affinity=affinity,

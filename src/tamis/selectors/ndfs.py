@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE
-from tamis.graphs import Weights, normalized_laplacian
-from tamis.selectors._graph import GraphSelector
+from tamis.graphs import Method, Weights, normalized_laplacian
+from tamis.selectors._graph import EdgeSelector
 from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.block_coordinate_descent import block_coordinate_descent
 from tamis.solvers.l21 import alpha_max
@@ -33,7 +33,7 @@ REGRESSION_STEPS = 2
 LAST_STEPS = 30
 
 
-class NDFS(GraphSelector):
+class NDFS(EdgeSelector):
     r"""Non-negative discriminative feature selection: spectral labels, regressed on few features.
 
     Cluster labels F of the samples are smooth on their graph and, being non-negative and orthogonal
@@ -68,6 +68,10 @@ class NDFS(GraphSelector):
         First labels: K-means of the spectral embedding of the graph, or of the table.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How they are found. The method needs each sample's own neighbours, so that landmarks do not
+        serve it: "auto" is exact up to about 70,000 samples × 784 columns, and approximate beyond
+        where pynndescent is installed.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -113,6 +117,9 @@ class NDFS(GraphSelector):
     objective_ : ndarray of shape (n_iter_,)
         The objective, with the orthogonality term, after each iteration; it never rises.
     n_iter_ : int
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -160,7 +167,7 @@ class NDFS(GraphSelector):
         "penalty_": 0.0,
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphSelector._parameter_constraints,
+        **EdgeSelector._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "beta": [Interval(Real, 0, 1, closed="right")],
@@ -181,6 +188,7 @@ class NDFS(GraphSelector):
         orthogonality: float = 10.0,
         init: Init = "spectral",
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -195,6 +203,7 @@ class NDFS(GraphSelector):
         super().__init__(
             n_features_to_select,
             n_neighbors=n_neighbors,
+            neighbors=neighbors,
             weights=weights,
             bandwidth=bandwidth,
             affinity=affinity,

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE
-from tamis.graphs import Neighbors, nearest_neighbors, neighbor_graph
+from tamis.graphs import Method, Neighbors, neighbor_graph
 from tamis.selectors._graph import NeighborSelector, local_laplacian
 from tamis.selectors._pseudo_labels import Init, labels_as_factor, pseudo_labels
 from tamis.solvers.block_coordinate_descent import block_coordinate_descent
@@ -70,6 +70,10 @@ class RUFS(NeighborSelector):
         c, the number of columns of G.
     n_neighbors : int, default=5
         Samples of each local regression, the sample itself not counted.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How they are found. The method needs each sample's own neighbours, so that landmarks do not
+        serve it: "auto" is exact up to about 70,000 samples × 784 columns, and approximate beyond
+        where pynndescent is installed.
     nu : float, default=1.0
         ν, the weight of local learning.
     alpha : float, default=1.0
@@ -124,6 +128,9 @@ class RUFS(NeighborSelector):
     objective_ : ndarray of shape (n_iter_,)
         The objective, with the orthogonality term, after each iteration; it never rises.
     n_iter_ : int
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -189,6 +196,7 @@ class RUFS(NeighborSelector):
         *,
         n_clusters: int = 5,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         nu: float = 1.0,
         alpha: float = 1.0,
         beta: float = 1.0,
@@ -207,6 +215,7 @@ class RUFS(NeighborSelector):
         super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
         self.nu = nu
         self.alpha = alpha
         self.beta = beta
@@ -222,7 +231,7 @@ class RUFS(NeighborSelector):
 
     def _fit(self, X: Matrix) -> FloatArray:
         """Alternate loadings, labels and regression, as the paper does."""
-        graph = self._affinity_or(nearest_neighbors, X)
+        graph = self._graph_or_neighbors(X)
         L = local_laplacian(X, graph, self.local_reg)
         labels = self._first_labels(X, graph)
         X = X.astype(np.float64, copy=False)
@@ -275,6 +284,7 @@ class RobustModel:
         self.label_smoothing = loss_smoothing(row_norms(self.G))
         self.penalty = settings.orthogonality * float(norms.sum())
         self.row_smoothing: float | None = None
+        self.regression: ReweightedRegression | None = None
         self.W = np.zeros((X.shape[1], settings.n_clusters))
         self.update_coef()
 
@@ -321,13 +331,16 @@ class RobustModel:
         scale = np.sqrt(self.settings.alpha * self._label_loss()[1])
         target = scale[:, None] * self.G
         regression = ReweightedRegression(
-            TableOperator(self.X, row_scale=scale), self.settings.beta, self.row_smoothing
+            TableOperator(self.X, row_scale=scale),
+            self.settings.beta,
+            self.row_smoothing,
+            self.regression,
         )
         if self.row_smoothing is None:
             self.W = regression.start(target)
             self.row_smoothing = regression.smoothing
         self.W = regression.descend(target, self.W, max_iter=REGRESSION_STEPS, tol=1e-8).solution
-        self.penalised = regression.penalised
+        self.regression, self.penalised = regression, regression.penalised
 
     def objective(self) -> float:
         """The whole objective, with both losses and the penalty smoothed."""

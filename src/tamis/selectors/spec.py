@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, Options
 from tamis._typing import FloatArray, Matrix
 from tamis.base import Keeps
 from tamis.distributed import CondensedTable, Needs, condensed_embedding
-from tamis.graphs import Weights, degrees, laplacian_eigenvectors
+from tamis.graphs import Method, Weights, degrees, laplacian_eigenvectors
 from tamis.selectors._graph import GraphSelector
 from tamis.utils.columns import weighted_moments
 
@@ -48,6 +48,10 @@ class SPEC(GraphSelector):
         c of style 3, the number of eigenvectors after the trivial one; unused by the others.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph, itself not counted.
+    neighbors : {"auto", "exact", "approximate", "landmarks"}, default="auto"
+        How they are found: one by one, approximately, or by landmarks that stand for the samples.
+        "auto" is exact up to about 70,000 samples × 784 columns, and takes landmarks beyond; see
+        :func:`tamis.graphs.sample_graph`.
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the edges; see :func:`tamis.graphs.neighbor_graph`.
     bandwidth : float or None, default=None
@@ -70,6 +74,9 @@ class SPEC(GraphSelector):
         :math:`-\varphi_1`, :math:`-\varphi_2` (both in [-2, 0]) or :math:`\varphi_3` (in [0, 2]).
     ranking_ : ndarray of shape (n_features,)
         1 is the best feature.
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -109,6 +116,7 @@ class SPEC(GraphSelector):
         style: Literal[1, 2, 3] = 1,
         n_clusters: int = 5,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         weights: Weights = "heat",
         bandwidth: float | None = None,
         affinity: Any = None,
@@ -120,6 +128,7 @@ class SPEC(GraphSelector):
         super().__init__(
             n_features_to_select,
             n_neighbors=n_neighbors,
+            neighbors=neighbors,
             weights=weights,
             bandwidth=bandwidth,
             affinity=affinity,

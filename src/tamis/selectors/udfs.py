@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE, SOLVER
-from tamis.graphs import local_gram, local_sets, nearest_neighbors, neighborhood_blocks
+from tamis.graphs import Method, local_gram, local_sets, neighborhood_blocks
 from tamis.selectors._graph import NeighborSelector
 from tamis.solvers.l21 import orthonormal_l21
 from tamis.solvers.row_norms import row_norms
@@ -48,6 +48,10 @@ class UDFS(NeighborSelector):
         c, the number of columns of W; at most one per feature is used.
     n_neighbors : int, default=5
         k, the size of a neighbourhood, the sample itself not counted.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How they are found. The method needs each sample's own neighbours, so that landmarks do not
+        serve it: "auto" is exact up to about 70,000 samples × 784 columns, and approximate beyond
+        where pynndescent is installed.
     gamma : float, default=0.1
         γ, the weight of the penalty. Under WᵀW = I it cannot empty W: a large γ leaves as many
         rows as columns.
@@ -84,6 +88,9 @@ class UDFS(NeighborSelector):
     n_iter_ : int
     solver_ : str
         The eigensolver that was used, and why.
+    graph_ : GraphReport
+        How the graph was made, why so, and how good it is; see
+        :class:`tamis.graphs.GraphReport`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -138,6 +145,7 @@ class UDFS(NeighborSelector):
         *,
         n_clusters: int = 5,
         n_neighbors: int = 5,
+        neighbors: Method = "auto",
         gamma: float = 0.1,
         reg: float = 1.0,
         affinity: Any = None,
@@ -151,6 +159,7 @@ class UDFS(NeighborSelector):
         super().__init__(n_features_to_select, keep=keep, drop=drop)
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
         self.gamma = gamma
         self.reg = reg
         self.affinity = affinity
@@ -165,7 +174,7 @@ class UDFS(NeighborSelector):
 
     def _fit(self, X: Matrix) -> FloatArray:
         """Algorithm 1 of the paper."""
-        neighborhoods = local_sets(self._affinity_or(nearest_neighbors, X))
+        neighborhoods = local_sets(self._graph_or_neighbors(X))
         M = WeightedGram(X, local_discriminant_matrix(X, neighborhoods, self.reg))
         solution = orthonormal_l21(
             M, self.gamma, self._n_columns(*X.shape), max_iter=self.max_iter, tol=self.tol

@@ -17,6 +17,8 @@ from tamis.solvers.dense import cholesky
 from tamis.solvers.result import SolverResult
 from tamis.utils.blocks import row_blocks
 
+# Atoms that are updated by one product with all of them.
+ATOMS_TOGETHER = 32
 # Numbers in a block of codes: a few such blocks fit the cache of a core.
 CACHED_CODES = 2**15
 
@@ -93,14 +95,23 @@ def dictionary_update(
 
 
 def _sweep(atoms: FloatArray, gram: FloatArray, targets: FloatArray, used: IntArray) -> float:
-    """Minimise over one atom, a row of `atoms`, after the other: the longest move."""
+    """Minimise over one atom, a row of `atoms`, after the other: the longest move.
+
+    What the atoms before a group of them have pulled is known from one product for the group.
+    """
     moved = 0.0
-    for k in used:
-        pull = (targets[k] - gram[k] @ atoms) / gram[k, k]
-        atom = atoms[k] + pull
-        atom /= max(1.0, float(np.linalg.norm(atom)))
-        moved = max(moved, float(np.linalg.norm(atom - atoms[k])))
-        atoms[k] = atom
+    for first in range(0, len(used), ATOMS_TOGETHER):
+        group = used[first : first + ATOMS_TOGETHER]
+        pulls = targets[group] - gram[group] @ atoms
+        changes = np.empty_like(pulls)
+        for i, k in enumerate(group):
+            pull = pulls[i] - gram[k, group[:i]] @ changes[:i]
+            pull /= gram[k, k]
+            atom = atoms[k] + pull
+            atom /= max(1.0, float(np.sqrt(atom @ atom)))
+            change = np.subtract(atom, atoms[k], out=changes[i])
+            moved = max(moved, float(np.sqrt(change @ change)))
+            atoms[k] = atom
     return moved
 
 

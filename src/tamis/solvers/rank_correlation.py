@@ -34,7 +34,7 @@ class RankCorrelation:
     def __init__(self, X: Matrix) -> None:
         self.n_samples, self.size = X.shape
         self._X = sp.csc_array(X) if is_sparse(X) else None
-        self._ranks = None if self._X is not None else _unit_ranks(X)
+        self._ranks = None if self._X is not None else _unit_ranks(np.asarray(X))
         self._matrix: FloatArray | None = None
         if self.size <= SIDE_MAX:
             self._matrix = np.empty((self.size, self.size))

@@ -17,6 +17,12 @@ from tamis.utils.columns import weighted_moments
 from tamis.utils.condensed import Condensed
 from tamis.utils.sparse import is_sparse
 
+# A dense table is centred as a sparse one if no more than this share of its cells differs from the
+# value that their columns repeat.
+FEW_CELLS = 0.05
+# About as many rows tell whether a closer look is worth it.
+SAMPLE = 50
+
 
 class TableOperator:
     """``diag(s)(X − 1mᵀ)`` in float64, known by its products.
@@ -69,7 +75,8 @@ class TableOperator:
         """The table less its column means.
 
         A dense table whose means are rounding already, as those of standardised columns are, is
-        used as it is.
+        used as it is. One whose columns repeat a value in all but a twentieth of the cells is held
+        as a sparse one, of what the other cells have beyond it: products then cost as few cells.
 
         Parameters
         ----------
@@ -82,8 +89,11 @@ class TableOperator:
         if isinstance(X, Condensed):
             factor = 1.0 if norm is None else norm / np.sqrt(X.scatter.sum())
             return cls.of_root(root_of_products(X.gram * factor**2))
+        X, repeated = _without_repeats(X, FEW_CELLS)
         mean, scatter = weighted_moments(X, np.ones(X.shape[0]))
         table = cls(X, shift=None if _has_zero_means(X, mean, scatter) else mean)
+        if repeated is not None:
+            table.origin = mean + repeated
         if norm is not None:
             factor = norm / np.sqrt(scatter.sum())
             scatter = scatter * factor**2
@@ -127,18 +137,13 @@ class TableOperator:
         Parameters
         ----------
         most : float
-            The table is returned as it is if it is sparse already, or if more than this share of
-            its cells have another value than the median of their column, which is the one that is
-            repeated if any fills half of it. O(nd).
+            A dense table is returned as it is if more than this share of its cells has another
+            value than its column repeats. O(nd).
         """
-        if self.is_sparse or self._row_scale is not None:
+        if self._row_scale is not None or self._shift is not None:
             return self
-        table: Any = self.stored
-        middle = (len(table) - 1) // 2
-        repeated = np.partition(table, middle, axis=0)[middle]
-        if np.count_nonzero(table != repeated) > most * table.size:
-            return self
-        return TableOperator(sp.csr_array(table - repeated), shift=-repeated)
+        cells, repeated = _without_repeats(self.stored, most)
+        return self if repeated is None else TableOperator(cells, shift=-repeated)
 
     def _shift_full_columns(self, table: SparseMatrix, shift: FloatArray) -> None:
         full = np.bincount(table.indices, minlength=table.shape[1]) == table.shape[0]
@@ -261,6 +266,26 @@ class TableOperator:
     @cached_property
     def _row_gram(self) -> RowGram:
         return RowGram(self.stored)
+
+
+def _without_repeats(X: Matrix, most: float) -> tuple[Matrix, FloatArray | None]:
+    """A table less the value that each column repeats, as a sparse one, and these values.
+
+    As it is, and None, if it is sparse or if more than the share `most` of its cells has another
+    value than the median of their column, which is the one repeated if any fills half of it.
+    """
+    if is_sparse(X) or X.size == 0:
+        return X, None
+    middle = (len(X) - 1) // 2
+    sample = X[:: max(1, len(X) // SAMPLE)]
+    values = np.partition(sample, (len(sample) - 1) // 2, axis=0)[(len(sample) - 1) // 2]
+    if np.count_nonzero(sample != values) > 2 * most * sample.size:  # not worth a closer look
+        return X, None
+    values = np.partition(X, middle, axis=0)[middle]
+    if np.count_nonzero(values != X) > most * X.size:
+        return X, None
+    repeated = values.astype(np.float64)
+    return sp.csr_array(np.asarray(X, dtype=np.float64) - repeated), repeated
 
 
 def _has_zero_means(X: Matrix, mean: FloatArray, scatter: FloatArray) -> bool:

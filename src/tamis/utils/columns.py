@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -131,6 +132,12 @@ def columns_not_finite(X: Matrix) -> tuple[IntArray, int]:
                 affected |= bad.any(axis=0)
                 n_rows += int(np.count_nonzero(bad.any(axis=1)))
     return np.flatnonzero(affected), n_rows
+
+
+def single_or_double(kinds: Sequence[Any]) -> np.dtype[Any]:
+    """Single precision where it holds every value of all the types, else double."""
+    small = all(np.can_cast(kind, np.float32) for kind in kinds)
+    return np.dtype(np.float32 if small else np.float64)
 
 
 def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -54,6 +54,14 @@ def one_thread() -> Iterator[None]:
             _outside.reset(before)
 
 
+def threads_of_a_fit() -> int:
+    """How many threads the fit under way may use for pieces of work of its own; 1 outside of any.
+
+    The pools' number before the fit: variables such as ``OMP_NUM_THREADS`` decide it.
+    """
+    return max(1, _outside.get())
+
+
 @contextmanager
 def all_threads(work: float) -> Iterator[None]:
     """Let a product or factorization use every thread, where it is large enough.

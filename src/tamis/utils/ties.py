@@ -136,7 +136,8 @@ def _tails(X: Matrix, mean: FloatArray) -> FloatArray:
     else:
         signed, absolute = np.zeros((2, n_features))
         for rows in row_blocks(n_samples, n_features):
-            cubes = ((X[rows] - mean) / unit) ** 3
+            deviations = (X[rows] - mean) / unit
+            cubes = deviations * deviations * deviations  # a power is many times slower
             signed += cubes.sum(axis=0)
             absolute += np.abs(cubes).sum(axis=0)
     return np.where(np.abs(signed) > SKEWED * absolute, signed / n_samples, 0)

@@ -11,6 +11,7 @@ import numpy as np
 from tamis._typing import FloatArray
 from tamis.evaluation.candidates import ALL_FEATURES_LABEL, RANDOM_LABEL
 from tamis.evaluation.protocol import Protocol
+from tamis.evaluation.rendering import percent
 from tamis.evaluation.results import Estimate, Results
 from tamis.evaluation.statistics import Ranks, mean_ranks
 from tamis.evaluation.ties import TOLERANCE
@@ -25,7 +26,6 @@ from tamis.reproduction.papers.fseval_published import (
 )
 from tamis.reproduction.plain_table import PlainTable
 from tamis.reproduction.published_tables import Printed
-from tamis.reproduction.rendering import percent
 from tamis.reproduction.tables import PaperTable
 
 __all__ = ["Standings", "check_table", "set_table", "shares_table", "standings", "standings_table"]

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tamis.report._words import count, percent
+from tamis.charts.words import count, percent
 
 # Columns of the source that are listed: beyond, those that nothing was done to come last.
 MOST_SOURCES = 500
 
 # What a column may be taken for, as a reader says it.
-_KINDS = {
+KINDS = {
     "number": "numbers",
     "boolean": "yes or no",
     "category": "categories",
@@ -86,7 +86,7 @@ def _row(source: Any, kind: str, prepared_by: Any) -> dict[str, str]:
         becomes = count(len(outputs), "column")
     return {
         "column": str(source),
-        "kind": _KINDS.get(kind, kind),
+        "kind": KINDS.get(kind, kind),
         "gaps": percent(share) if share else "",
         "becomes": becomes,
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tamis._typing import BoolArray, FloatArray
-from tamis.report._charts import Shape, _number, signed
+from tamis.charts.curves import Shape, _number, signed
 
 SHADES = 16
 

@@ -1,4 +1,4 @@
-"""Tables of an experiment as plain text and as Markdown."""
+"""Tables of results as plain text, as Markdown and as LaTeX."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from collections.abc import Sequence
 
 from tamis.utils.text_tables import aligned_lines, column_widths
 
-__all__ = ["markdown_table", "markdown_text", "percent", "plain_text_table"]
+__all__ = [
+    "latex_table",
+    "latex_text",
+    "markdown_table",
+    "markdown_text",
+    "percent",
+    "plain_text_table",
+]
 
 Lines = Sequence[Sequence[str]]
 
@@ -44,3 +51,42 @@ def markdown_text(text: str) -> str:
 def percent(value: float | None) -> str:
     """A share in per cent, with one digit after the point; a dash where there is none."""
     return "–" if value is None or math.isnan(value) else f"{100 * value:.1f}"
+
+
+def latex_table(title: str, lines: Lines, note: str) -> str:
+    r"""Rows of cells as a LaTeX table, the heads first; it needs ``\usepackage{booktabs}``.
+
+    The cells are LaTeX already; the title and the note are text.
+    """
+    printed = aligned_lines(lines, right=range(1, len(lines[0])), between=" & ")
+    head, *body = (f"  {line} \\\\" for line in printed)
+    parts = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{latex_text(title)}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(lines[0]) - 1)}}}",
+        r"  \toprule",
+        head,
+        r"  \midrule",
+        *body,
+        r"  \bottomrule",
+        r"\end{tabular}",
+        *([rf"\par\smallskip {latex_text(note)}"] if note else []),
+        r"\end{table}",
+    ]
+    return "\n".join(parts)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: "\\" + sign for sign in "&%$#_{}"},
+    "±": r"$\pm$",
+    "–": "--",
+}
+
+
+def latex_text(text: str) -> str:
+    """Text that LaTeX sets as it stands."""
+    return " ".join("".join(_LATEX.get(sign, sign) for sign in text).split())

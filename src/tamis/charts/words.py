@@ -17,6 +17,27 @@ from tamis.inspection import (
 # Characters of a name that a table has room for.
 LONGEST_NAME = 40
 
+# Captions.
+VARIANCE_SPAN = "The share of the variance kept in held-out rows."
+AGREEMENT_CURVE = (
+    "How much of the groups K-means finds in the best columns (normalised mutual information), by "
+    "their number."
+)
+MAP_CAPTION = (
+    "The kept columns by rank, and beside each those not kept that are more like it than like any "
+    "other kept one: the farther to the left, the more. Left of the dashed line it stands for them."
+    " Point at a dot for its name."
+)
+
+
+def group_span(n_clusters: int) -> str:
+    """The caption of how well groups repeat."""
+    return (
+        f"{n_clusters} clusters of one half of the rows beside those of the other (adjusted Rand "
+        "index). One or two columns always repeat, random ones too: only what is above the band "
+        "counts."
+    )
+
 
 def percent(share: float, digits: int = 0) -> str:
     """A share as a percentage; 0 % and 100 % only where they are exact, else digits tell more."""

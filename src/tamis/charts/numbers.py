@@ -9,9 +9,9 @@ import numpy as np
 
 from tamis._typing import FloatArray, IntArray
 from tamis.auto import STANDS_FOR
+from tamis.charts.curves import SIDE, Chart, Shape, Tick, _Axis, _dots, _polyline, signed
+from tamis.charts.words import count, cut
 from tamis.inspection import NumberCurve, Span
-from tamis.report._charts import SIDE, Chart, Shape, Tick, _Axis, _dots, _polyline, signed
-from tamis.report._words import count, cut
 
 # Kept columns that a map has room for, and the characters of their names and of those beside.
 MOST_MAPPED = 50
@@ -25,9 +25,12 @@ NAMES_BESIDE = 2
 TICK_GAP = 7.0
 
 
-def curve_chart(curve: NumberCurve) -> Chart:
-    """How much of the groups the best columns show, by their number, beside chance."""
-    x_axis, y_axis = _count_axis(curve.counts, curve.n_kept), _Axis(0.0, 1.0)
+def curve_chart(curve: NumberCurve, *, reach: int | None = None) -> Chart:
+    """How much of the groups the best columns show, by their number, beside chance.
+
+    With `reach` the axis goes up to that number, and none is marked.
+    """
+    x_axis, y_axis = _count_axis(curve.counts, reach or curve.n_kept), _Axis(0.0, 1.0)
     xs = x_axis.place(curve.counts) * SIDE
     ys, chance = (SIDE - y_axis.place(v) * SIDE for v in (curve.agreement, curve.chance))
     return Chart(
@@ -39,19 +42,28 @@ def curve_chart(curve: NumberCurve) -> Chart:
             Shape("line strong", _polyline(xs, ys)),
             Shape("dots kept", _dots(xs, ys)),
         ),
-        _count_ticks(x_axis, curve.counts),
+        _count_ticks(x_axis, _with(curve.counts, reach)),
         y_axis.ticks(flipped=True),
         "columns, the best of the ranking",
         "agreement",
-        _count_marks(x_axis, curve.n_kept, curve.found),
+        () if reach else _count_marks(x_axis, curve.n_kept, curve.found),
     )
 
 
 def span_chart(
-    counts: IntArray, span: Span, n_kept: int, name: str, *, shares: bool = False
+    counts: IntArray,
+    span: Span,
+    n_kept: int,
+    name: str,
+    *,
+    shares: bool = False,
+    reach: int | None = None,
 ) -> Chart:
-    """A measure of the best columns by their number, over the band of random choices."""
-    x_axis = _count_axis(counts, n_kept)
+    """A measure of the best columns by their number, over the band of random choices.
+
+    With `reach` the axis goes up to that number, and none is marked.
+    """
+    x_axis = _count_axis(counts, reach or n_kept)
     y_axis = _Axis(min(0.0, float(span.low.min()), float(span.selected.min())), 1.0)
     xs = x_axis.place(counts) * SIDE
     ys, low, high = (SIDE - y_axis.place(v) * SIDE for v in (span.selected, span.low, span.high))
@@ -67,11 +79,11 @@ def span_chart(
             Shape("line strong", _polyline(xs, ys)),
             Shape("dots kept", _dots(xs, ys)),
         ),
-        _count_ticks(x_axis, counts),
+        _count_ticks(x_axis, _with(counts, reach)),
         ticks,
         "columns, the best of the ranking",
         name,
-        _count_marks(x_axis, n_kept, None),
+        () if reach else _count_marks(x_axis, n_kept, None),
     )
 
 
@@ -144,6 +156,10 @@ def _names(columns: list[tuple[float, str]]) -> str:
 
 def _count_axis(counts: IntArray, n_kept: int) -> _Axis:
     return _Axis(1, max(int(counts[-1]), n_kept), logarithmic=True)
+
+
+def _with(counts: IntArray, reach: int | None) -> IntArray:
+    return counts if reach is None else np.union1d(counts, [reach])
 
 
 def _count_ticks(axis: _Axis, counts: IntArray) -> tuple[Tick, ...]:

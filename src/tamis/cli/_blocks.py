@@ -1,0 +1,244 @@
+"""``tamis select`` on a table that is read in blocks: larger than memory, or on a cluster."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tamis.cli._failures import CommandError, command_words
+from tamis.cli._options import number_to_keep
+from tamis.cli._preparation import Scale, scaling_words
+from tamis.cli._screen import print_aside, print_json, print_table, print_text
+from tamis.cli._selectors import fit, fit_defaults_to
+from tamis.cli._targets import write_all
+
+if TYPE_CHECKING:
+    from tamis.base import Selector
+    from tamis.io import LazyTable
+    from tamis.registry import Method
+
+__all__ = ["METHOD", "InBlocks", "comes_in_blocks", "refuse_options", "select_in_blocks"]
+
+# What is used where no method is named: the most alike to auto of those that take blocks.
+METHOD = "mrsf"
+METHOD_REASON = "the default for a table that is read in blocks, as auto needs all rows at once"
+DEFAULT_MEMORY = "1GB"
+
+
+@dataclass(frozen=True)
+class InBlocks:
+    """What is asked of a selection in blocks.
+
+    Attributes
+    ----------
+    memory : str or None
+        What the fit may take; None is the default.
+    scheduler : str or None
+        The address of a Dask cluster.
+    checkpoint : Path or None
+        Where to keep what is done; None chooses a name.
+    drop : sequence of str
+        Columns that are not read.
+    keep : sequence of str
+    numeric_only : bool
+    scale : str
+    format, key : str or None
+    ranking : Path or None
+    top : int
+    as_json : bool
+    why : str
+        Why this method.
+    """
+
+    memory: str | None
+    scheduler: str | None
+    checkpoint: Path | None
+    drop: Sequence[str]
+    keep: Sequence[str]
+    numeric_only: bool
+    scale: Scale
+    format: str | None
+    key: str | None
+    ranking: Path | None
+    top: int
+    as_json: bool
+    why: str
+
+
+def comes_in_blocks(file: str, memory: str | None, scheduler: str | None) -> bool:
+    """Whether a table is to be read in blocks: it is said, or there are several files."""
+    if memory is not None or scheduler is not None:
+        return True
+    path = Path(file)
+    if path.is_dir():
+        return not any((path / name).exists() for name in (".zarray", ".zgroup", "zarr.json"))
+    return not path.exists() and not file.startswith("dataset:") and glob.has_magic(file)
+
+
+def refuse_options(options: Mapping[str, Any]) -> None:
+    """Refuse options that need the whole table."""
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise CommandError(
+            f"{given[0]} needs the whole table in memory, and this one is read in blocks; leave it "
+            "out, or name one file and leave out --memory and --scheduler."
+        )
+
+
+def select_in_blocks(
+    file: str,
+    chosen: Method,
+    model: Selector,
+    wanted: int | float | None,
+    parameters: dict[str, Any],
+    asked: InBlocks,
+) -> None:
+    """Read the table in blocks, rank its columns, and print what is kept."""
+    import numpy as np
+
+    _refuse_method(chosen)
+    scaling = chosen.scaling if asked.scale == "auto" else asked.scale
+    table = _opened(file, asked, scaling)
+    n_rows, n_columns = table.shape
+    names = table.names or [f"x{j}" for j in range(n_columns)]
+    number, why_so_many = number_to_keep(wanted, n_columns, table.name)
+    model.set_params(n_features_to_select=max(number, len(asked.keep)))
+    if asked.keep:
+        model.set_params(keep=list(asked.keep))
+    words = [scaling_words(scaling, sparse=False)]
+    words += fit_defaults_to(n_rows, model, chosen, parameters)
+    if table.left_out:
+        words.append(f"Left out, since not of numbers: {', '.join(table.left_out)}.")
+    source: Any = table
+    if asked.scheduler is None:
+        table.checkpoint = asked.checkpoint or _own_checkpoint(table, model)
+        goes_on = table.checkpoint.exists()
+        print_aside(
+            f"{'Goes on from' if goes_on else 'Keeps what is done in'} {table.checkpoint}; after "
+            "an interruption the same command goes on from it."
+        )
+    else:
+        source = _on_cluster(table, asked.scheduler)
+    start = time.perf_counter()
+    _fit(model, source, table)
+    seconds = time.perf_counter() - start
+    kept = np.argsort(model.ranking_)[: int(model.get_support().sum())]
+    if asked.ranking is not None:
+        from tamis import io
+
+        write_all({asked.ranking: lambda path: io.write_ranking(model, names, path)})
+    rows = [
+        {
+            "rank": rank,
+            "column": int(column),
+            "name": str(names[column]),
+            "score": float(model.scores_[column]),
+        }
+        for rank, column in enumerate(kept, start=1)
+    ]
+    if asked.as_json:
+        print_json(
+            {
+                "source": table.name,
+                "n_samples": n_rows,
+                "n_columns": n_columns,
+                "n_blocks": len(table.blocks),
+                "method": chosen.name,
+                "why": asked.why,
+                "scaling": scaling,
+                "notes": words,
+                "seconds": round(seconds, 3),
+                "n_kept": len(rows),
+                "kept": rows,
+                "files": {} if asked.ranking is None else {"ranking": str(asked.ranking)},
+            }
+        )
+        return
+    print_text(
+        f"{table.name}: {n_rows:,} rows × {n_columns:,} columns, read in {len(table.blocks):,} "
+        f"blocks of at most {table.most_rows:,} rows."
+    )
+    for sentence in words:
+        print_text(sentence)
+    print_text(f"Method: {chosen.name}, {asked.why}.")
+    print_text(f"Keeps {len(rows):,} columns: {why_so_many}.")
+    print_text("")
+    print_table(
+        ("rank", "column", "name", "score"),
+        [
+            (str(row["rank"]), str(row["column"]), str(row["name"]), f"{row['score']:.4g}")
+            for row in rows[: asked.top]
+        ],
+        right=("rank", "column", "score"),
+        names=("name",),
+    )
+    if len(rows) > asked.top:
+        print_text(f"… and {len(rows) - asked.top:,} more (--top shows more, --ranking writes all)")
+    if asked.ranking is not None:
+        print_text(f"Wrote {asked.ranking}")
+
+
+def _refuse_method(chosen: Method) -> None:
+    from tamis.base import IN_BLOCKS
+    from tamis.registry import METHODS
+
+    if chosen.selector.__name__ not in IN_BLOCKS:
+        able = [name for name, one in METHODS.items() if one.selector.__name__ in IN_BLOCKS]
+        raise CommandError(
+            f"{chosen.name} needs all rows of the table at once, and this one is read in blocks; "
+            f"name one of {', '.join(able)} with --method, or one file without --memory."
+        )
+
+
+def _opened(file: str, asked: InBlocks, scaling: Any) -> LazyTable:
+    from tamis import io
+
+    try:
+        return io.open(
+            file,
+            memory=asked.memory or DEFAULT_MEMORY,
+            drop=asked.drop,
+            numeric_only=asked.numeric_only,
+            scaling=scaling,
+            verbose=sys.stderr.isatty() and not asked.as_json,
+            format=asked.format,
+            key=asked.key,
+        )
+    except io.TableError as error:
+        raise CommandError(command_words(error)) from error
+
+
+def _own_checkpoint(table: LazyTable, model: Selector) -> Path:
+    """A file in the current folder that belongs to this table and this task."""
+    parameters = {name: repr(value) for name, value in model.get_params().items()}
+    paths = [[part[0], part[3]] for part in table.layout()]
+    task = [paths, table.names, table.scaling, type(model).__name__, parameters]
+    digest = hashlib.blake2b(json.dumps(task, sort_keys=True).encode(), digest_size=6)
+    return Path(f"tamis-{digest.hexdigest()}.checkpoint")
+
+
+def _on_cluster(table: LazyTable, address: str) -> Any:
+    from tamis.distributed import on_cluster
+
+    try:
+        return on_cluster(table, address)
+    except (OSError, ValueError, ImportError) as error:
+        raise CommandError(f"--scheduler {address}: {error}") from error
+
+
+def _fit(model: Selector, source: Any, table: LazyTable) -> None:
+    from tamis import io
+
+    try:
+        fit(model, source, table.name)
+    except CommandError as error:
+        if isinstance(error.__cause__, io.TableError):  # it names the file itself
+            raise CommandError(command_words(error.__cause__)) from error
+        raise
