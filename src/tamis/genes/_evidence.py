@@ -123,17 +123,18 @@ def best_rank_in_a_group(marks: FloatArray) -> FloatArray:
     return best
 
 
-def mean_rank(evidence: Evidence, varies: FloatArray | None) -> FloatArray:
-    """The mean of the ranks of a gene: as a marker, by F, and by how much it varies beyond chance.
+def mean_rank(evidence: Evidence, varies: FloatArray) -> FloatArray:
+    """The geometric mean of a gene's ranks: as a marker, by F, and by how it varies beyond chance.
+
+    A gene that is among the first by one of the three is so by their mean more than by that of
+    the ranks themselves: of two that sum to the same, the one with the better single rank leads.
 
     Parameters
     ----------
     evidence : Evidence
-    varies : ndarray of shape (n_genes,) or None
-        The statistic of dispersion, where there is one.
+    varies : ndarray of shape (n_genes,)
+        The statistic of dispersion.
     """
-    parts = [ranks(-best_rank_in_a_group(evidence.marks)), ranks(evidence.separates)]
-    if varies is not None:
-        parts.append(ranks(varies))
-    found: FloatArray = np.mean(parts, axis=0)
+    parts = (-best_rank_in_a_group(evidence.marks), evidence.separates, varies)
+    found: FloatArray = np.exp(np.mean([np.log(ranks(part)) for part in parts], axis=0))
     return found

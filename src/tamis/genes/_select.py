@@ -41,8 +41,8 @@ def select(
     It stands where ``scanpy.pp.highly_variable_genes`` does, and needs anndata alone. ``"auto"``
     finds groups of cells, and ranks each gene by three things: how well it marks the group that it
     marks best, so that a small group has its genes among the first; how well it tells all groups
-    apart; and how much it varies beyond what its mean lets expect. The order is that of the mean of
-    the three ranks.
+    apart; and how much it varies beyond what its mean lets expect. The order is that of the
+    geometric mean of the three ranks.
 
     Parameters
     ----------

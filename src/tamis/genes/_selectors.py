@@ -210,7 +210,7 @@ class PearsonResiduals(_OfCells):
     counts times that of the gene; the residual is
     :math:`(x_{ij} - \mu_{ij}) / \sqrt{\mu_{ij} + \mu_{ij}^2 / \theta}`, clipped to ± ``√n``.
 
-    Cost: O(nd) time; memory for a block of genes at a time.
+    Cost: O(nnz) time and memory.
 
     Parameters
     ----------
