@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks import (
     automatic,
+    blocks,
     discriminant,
     factorization,
     foundation,
@@ -40,6 +41,7 @@ CASES = (
     *factorization.CASES,
     *long_tables.CASES,
     *systems.CASES,
+    *blocks.CASES,
 )
 PACKAGES = ("tamis", "numpy", "scipy", "scikit-learn", "skfeature-chappers")
 

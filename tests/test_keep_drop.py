@@ -16,7 +16,19 @@ from tamis.registry import METHODS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-ITERATIVE = {"auto", "cufs", "eufs", "fsgmm", "jdlufs", "m3fs", "ndfs", "rufs", "sparse_kmeans"}
+ITERATIVE = {
+    "auto",
+    "cufs",
+    "eufs",
+    "fsasl",
+    "fsgmm",
+    "jdlufs",
+    "m3fs",
+    "ndfs",
+    "rufs",
+    "sogfs",
+    "sparse_kmeans",
+}
 KEEP, DROP = ["ash", "hue"], ["alcohol", "proline"]
 every_method = pytest.mark.parametrize(
     "name",

@@ -65,10 +65,12 @@ CONTRACT = "scikit-learn contract"
 QUICK = {
     "cufs": {"tol": 1e-2},
     "eufs": {"tol": 1e-1},
+    "fsasl": {"tol": 1e-2},
     "fsgmm": {"n_init": 2, "tol": 1e-4},
     "jdlufs": {"tol": 1e-2},
     "ndfs": {"tol": 1e-1},
     "rufs": {"tol": 1e-1},
+    "sogfs": {"tol": 1e-2},
     "sparse_kmeans": {"n_permutations": 1, "n_bounds": 3},
 }
 

@@ -21,7 +21,7 @@ import pyarrow.parquet
 
 N_ROWS, N_COLUMNS, N_PARTS = 400_000, 30, 4
 COMMAND = (sys.executable, "-m", "tamis", "select", "*.parquet", "--memory", "16MiB")
-OPTIONS = ("-k", "5", "--json", "--checkpoint", "kept")
+OPTIONS = ("-m", "mrsf", "-k", "5", "--json", "--checkpoint", "kept")
 
 
 def write_table(folder: Path) -> None:

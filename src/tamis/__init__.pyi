@@ -29,6 +29,7 @@ from .selectors._graph import GraphSelector
 from .selectors.column_subset import ColumnSubset
 from .selectors.cufs import CUFS
 from .selectors.eufs import EUFS
+from .selectors.fsasl import FSASL
 from .selectors.fsgmm import FSGMM
 from .selectors.inffs import InfFS
 from .selectors.jdlufs import JDLUFS
@@ -45,9 +46,11 @@ from .selectors.pfa import PFA
 from .selectors.random_subset import RandomSubset
 from .selectors.rsr import RSR
 from .selectors.rufs import RUFS
+from .selectors.sogfs import SOGFS
 from .selectors.sparse_kmeans import SparseKMeans
 from .selectors.spec import SPEC
 from .selectors.track import TRACK
+from .selectors.u2fs import U2FS
 from .selectors.udfs import UDFS
 from .selectors.variance import MaxVariance
 
@@ -56,6 +59,7 @@ __version__: str
 __all__ = [
     "CUFS",
     "EUFS",
+    "FSASL",
     "FSGMM",
     "JDLUFS",
     "JELSR",
@@ -67,8 +71,10 @@ __all__ = [
     "PFA",
     "RSR",
     "RUFS",
+    "SOGFS",
     "SPEC",
     "TRACK",
+    "U2FS",
     "UDFS",
     "Auto",
     "ColumnSubset",

@@ -41,7 +41,16 @@ LEAST_VARIATION = 1e-3
 # What a method does with the columns to keep; see `Selector._keeps`.
 Keeps = Literal["given", "independent", "first"]
 # The methods that take a table in blocks; each says so in `Selector._needs`.
-IN_BLOCKS = ("MaxVariance", "PCAScore", "ColumnSubset", "LaplacianScore", "SPEC", "MCFS", "MRSF")
+IN_BLOCKS = (
+    "MaxVariance",
+    "PCAScore",
+    "ColumnSubset",
+    "LaplacianScore",
+    "SPEC",
+    "MCFS",
+    "MRSF",
+    "Auto",
+)
 # For `_learned`: the objective of each iteration.
 OBJECTIVE: dict[str, Any] = {"n_iter_": 0, "objective_": ("n_iter_",)}
 # For `_learned`: the arrays of whole numbers.

@@ -17,6 +17,7 @@ from tamis.base import Selector
 from tamis.selectors.column_subset import ColumnSubset
 from tamis.selectors.cufs import CUFS
 from tamis.selectors.eufs import EUFS
+from tamis.selectors.fsasl import FSASL
 from tamis.selectors.fsgmm import FSGMM
 from tamis.selectors.inffs import InfFS
 from tamis.selectors.jdlufs import JDLUFS
@@ -33,9 +34,11 @@ from tamis.selectors.pfa import PFA
 from tamis.selectors.random_subset import RandomSubset
 from tamis.selectors.rsr import RSR
 from tamis.selectors.rufs import RUFS
+from tamis.selectors.sogfs import SOGFS
 from tamis.selectors.sparse_kmeans import SparseKMeans
 from tamis.selectors.spec import SPEC
 from tamis.selectors.track import TRACK
+from tamis.selectors.u2fs import U2FS
 from tamis.selectors.udfs import UDFS
 from tamis.selectors.variance import MaxVariance
 
@@ -375,6 +378,37 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 cost="O(nd²)",
                 reference="Roffo, Melzi, Cristani, ICCV 2015",
                 tune={"alpha": (0.0, 0.25, 0.5, 0.75, 1.0)},
+            ),
+            Method(
+                "sogfs",
+                SOGFS,
+                family="spectral",
+                prefers="columns in which a graph of separate groups, learned with them, is smooth",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) per iteration",
+                reference="Nie, Zhu, Li, AAAI 2016",
+                tune={"gamma": (0.01, 0.03, 0.1), "n_clusters": (5, 10), "n_neighbors": (5, 10)},
+            ),
+            Method(
+                "fsasl",
+                FSASL,
+                family="spectral",
+                prefers="columns that keep which samples rebuild and neighbour each other",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) per iteration",
+                reference="Du, Shen, KDD 2015",
+                tune={"gamma": (0.01, 0.1, 1.0), "beta": (0.1, 1.0, 10.0)},
+                cluster_parameter="n_components",
+            ),
+            Method(
+                "u2fs",
+                U2FS,
+                family="spectral",
+                prefers="columns that leave last when a regression of the embedding is thinned out",
+                cost="O(n²d) for the neighbours, O(d²·min(n, d)) for the elimination",
+                reference="Villa, Narayanan, Van Huffel, Bertrand, Varon, PeerJ CS 2021",
+                tune={"n_clusters": (2, 5, 10), "ridge": (1e-3, 0.01, 0.1)},
+                expected_failed_checks={
+                    "duplicated columns": "one of two equal columns does the work of both",
+                },
             ),
         )
     }

@@ -21,19 +21,22 @@ def parts_fixture(blobs, tmp_path):
 
 
 def test_a_pattern(run, parts, tmp_path):
-    result = run("select", parts, "--memory", "32MB", "-k", 4, "--drop", "name")
+    result = run("select", parts, "--memory", "32MB", "-k", 4, "--drop", "name", "-m", "mrsf")
     assert result.exit_code == 0, result.output
     first, scale, method, number, *_ = result.stdout.splitlines()
     assert "360 rows × 40 columns, read in 9 blocks" in first
     assert "standardised" in scale
-    assert method.startswith("Method: mrsf, the default for a table that is read in blocks")
+    assert method == "Method: mrsf, as asked for."
     assert number == "Keeps 4 columns: as asked for."
     assert "goes on from it" in result.stderr
     assert list(tmp_path.glob("*.checkpoint")) == []
 
 
 def test_json_and_a_ranking(run, parts, tmp_path):
-    result = run("select", ".", "--numeric-only", "-k", 4, "--json", "--ranking", "ranking.csv")
+    result = run(
+        *("select", ".", "--numeric-only", "-m", "mrsf", "-k", 4, "--json"),
+        *("--ranking", "ranking.csv"),
+    )
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     table = io.open(tmp_path / "*.parquet", numeric_only=True, scaling="standard")
@@ -42,6 +45,19 @@ def test_json_and_a_ranking(run, parts, tmp_path):
     assert told["notes"][-1] == "Left out, since not of numbers: name."
     ranking = pd.read_csv(tmp_path / "ranking.csv")
     np.testing.assert_allclose(np.sort(ranking["score"])[::-1], np.sort(expected.scores_)[::-1])
+
+
+def test_nothing_to_tune(run, parts, blobs):
+    command = ("select", parts, "--drop", "name", "--json")
+    result = run(*command)
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told["method"] == "auto"
+    assert told["structure"]["found"]
+    assert told["n_kept"] == len(told["kept"]) == told["n_features"]
+    told = run(*command[:-1]).stdout
+    assert "Structure: the columns know more of each other" in told
+    assert "in refits" in told
 
 
 def test_other_methods_and_scales(run, parts):
@@ -59,7 +75,6 @@ def test_other_methods_and_scales(run, parts):
         ((), "column 'name' holds text, not numbers; leave it out with --drop NAME"),
         (("--drop", "nome"), "there is no column 'nome' to drop; did you mean 'name'?"),
         (("--drop", "name", "-m", "udfs"), "udfs needs all rows"),
-        (("--drop", "name", "-m", "auto"), "auto needs all rows"),
         (("--drop", "name", "-k", "99"), "-k 99 is more than the 40 columns"),
         (("--report", "why.html"), "--report needs the whole table in memory"),
         (("-o", "out.csv"), "--output needs the whole table in memory"),
@@ -83,7 +98,8 @@ def test_a_gap_in_the_last_part_and_going_on(run, parts, blobs, tmp_path):
     last = tmp_path / "part-2.parquet"
     whole = last.read_bytes()
     pd.read_parquet(last).assign(gene3=np.nan).to_parquet(last, row_group_size=50)
-    command = ("select", parts, "-k", 4, "--drop", "name", "--checkpoint", "kept", "--json")
+    command = ("select", parts, "-m", "mrsf", "-k", 4, "--drop", "name", "--json")
+    command += ("--checkpoint", "kept")
     result = run(*command)
     assert result.exit_code == 2
     assert "part-2.parquet, row group 0: it contains NaN in column 'gene3'" in result.stderr
@@ -98,7 +114,7 @@ def test_a_gap_in_the_last_part_and_going_on(run, parts, blobs, tmp_path):
 
 def test_a_checkpoint_of_something_else(run, parts, tmp_path):
     (tmp_path / "kept").write_text("anything")
-    result = run("select", parts, "--drop", "name", "--checkpoint", "kept")
+    result = run("select", parts, "-m", "mrsf", "--drop", "name", "--checkpoint", "kept")
     assert result.exit_code == 2
     assert "kept: this is no checkpoint of tamis" in result.stderr
     assert (tmp_path / "kept").read_text() == "anything"

@@ -13,9 +13,21 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
-from tamis import MCFS, MRSF, SPEC, UDFS, ColumnSubset, LaplacianScore, MaxVariance, PCAScore, io
+from tamis import (
+    MCFS,
+    MRSF,
+    SPEC,
+    UDFS,
+    Auto,
+    ColumnSubset,
+    LaplacianScore,
+    MaxVariance,
+    PCAScore,
+    io,
+)
 from tamis.base import IN_BLOCKS, Selector
 from tamis.distributed import condense
+from tamis.distributed._survey import drawn_rows
 from tamis.graphs import LandmarkGraph, choose_landmarks
 from tamis.registry import METHODS
 from tamis.utils import files
@@ -129,7 +141,7 @@ def test_a_table_of_constants(tmp_path):
 def test_the_others_say_who_can(X, tmp_path):
     np.save(tmp_path / "x.npy", X)
     table = io.open(tmp_path / "x.npy")
-    with pytest.raises(TypeError, match=r"UDFS needs all rows .* MCFS and MRSF do"):
+    with pytest.raises(TypeError, match=r"UDFS needs all rows .* MRSF and Auto do"):
         UDFS(3).fit(table)
     with pytest.raises(ValueError, match="affinity"):
         MRSF(3, affinity=sp.eye_array(N, format="csr")).fit(table)
@@ -143,8 +155,32 @@ def test_the_list_of_those_who_can_is_right():
     assert Selector._needs is None
 
 
+def test_a_wide_table_is_read_whole_where_it_fits(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 300))
+    np.save(tmp_path / "x.npy", X)
+    table = io.open(tmp_path / "x.npy")
+    np.testing.assert_array_equal(PCAScore(3).fit(table).scores_, PCAScore(3).fit(X).scores_)
+    selector = MRSF(3, neighbors="exact")
+    with pytest.raises(ValueError, match="neighbors='exact' needs all rows"):
+        selector.fit(table)
+    selector.set_params(neighbors="auto")
+    np.testing.assert_array_equal(selector.fit(table).scores_, selector.fit(X).scores_)
+    assert selector.fit(table).embedding_.shape == (60, 9)
+
+
+def test_auto_decides_on_rows_drawn_at_random(X, tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", X)
+    table = io.open(tmp_path / "x.npy")
+    expected = Auto(3).fit(X)
+    np.testing.assert_array_equal(Auto(3).fit(table).ranking_, expected.ranking_)
+    monkeypatch.setattr("tamis.distributed._table.SAMPLED_ROWS", 600)
+    with pytest.warns(UserWarning, match="decides on 600 of the 1,500 rows"):
+        found = Auto(3).fit(table)
+    np.testing.assert_array_equal(found.ranking_, Auto(3).fit(X[drawn_rows(N, 600)]).ranking_)
+
+
 def test_too_many_columns_for_their_products(tmp_path):
-    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5, 1000)))
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(400, 1000)))
     table = io.open(tmp_path / "x.npy", memory="16MiB")
     with pytest.raises(io.TableError, match=r"the products of 1,000 columns take 0.0 GB.*MaxVar"):
         PCAScore(3).fit(table)

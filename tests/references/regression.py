@@ -25,3 +25,24 @@ def rsr_path(X, penalty, n_iter, loss_smoothing):
         rows = np.sqrt(np.linalg.norm(W, axis=1) ** 2 + 1e-16)
         objective.append(rsr_objective(X, W, penalty, loss_smoothing))
     return W, np.array(objective)
+
+
+def ridge_misfit(X, Y, ridge):
+    """min_W ‖XW − Y‖² + μ‖W‖²."""
+    W = np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1]), X.T @ Y)
+    return np.linalg.norm(X @ W - Y) ** 2 + ridge * np.linalg.norm(W) ** 2
+
+
+def backward_elimination(X, Y, ridge):
+    """Columns in the order in which the one whose loss costs least leaves, each by new fits."""
+    left, order, costs = list(range(X.shape[1])), [], []
+    while left:
+        present = ridge_misfit(X[:, left], Y, ridge)
+        rises = []
+        for j in left:
+            others = [other for other in left if other != j]
+            rises.append(ridge_misfit(X[:, others], Y, ridge) - present)
+        cheapest = int(np.argmin(rises))
+        costs.append(rises[cheapest])
+        order.append(left.pop(cheapest))
+    return np.array(order), np.array(costs)

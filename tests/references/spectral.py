@@ -183,3 +183,32 @@ def normalized_laplacian(affinity):
     """I − D^-½SD^-½ of a graph without isolated samples."""
     scale = np.diag(1 / np.sqrt(affinity.sum(axis=1)))
     return np.eye(len(affinity)) - scale @ affinity @ scale
+
+
+# --- SOGFS ------------------------------------------------------------------------------------
+
+
+def sogfs_objective(X, S, W, F, alpha, penalty, structure, smoothing=1e-16):
+    """Σ_ij ‖Wᵀx_i − Wᵀx_j‖² s_ij + α‖S‖² + γ‖W‖21 + 2λTr(FᵀL_SF), pair by pair."""
+    Z = X @ W
+    total = 0.0
+    for i in range(len(X)):
+        for j in range(len(X)):
+            total += S[i, j] * ((Z[i] - Z[j]) ** 2).sum()
+            total += structure * S[i, j] * ((F[i] - F[j]) ** 2).sum()
+    norms = np.sqrt(row_norms(W) ** 2 + smoothing)
+    return total + alpha * (S**2).sum() + penalty * norms.sum()
+
+
+# --- FSASL ------------------------------------------------------------------------------------
+
+
+def fsasl_objective(X, W, S, P, alpha, beta, mu, gamma, floor, weight_smoothing, row_smoothing):
+    """The terms, with a ridge φ‖W‖², sample by sample and pair by pair; absolutes are smoothed."""
+    Y = X @ W
+    total = np.linalg.norm(Y - S @ Y) ** 2 + floor * np.linalg.norm(W) ** 2
+    total += alpha * np.sqrt(S**2 + weight_smoothing)[S != 0].sum()
+    for i in range(len(X)):
+        for j in range(len(X)):
+            total += beta * (((Y[i] - Y[j]) ** 2).sum() * P[i, j] + mu * P[i, j] ** 2)
+    return total + gamma * np.sqrt(row_norms(W) ** 2 + row_smoothing).sum()

@@ -282,6 +282,7 @@ def test_words_that_occur_together_have_no_scores_of_rounding(benchmark_set):
     assert (np.diff(by_rank[:50]) < 0).all()
 
 
+@pytest.mark.filterwarnings("ignore:.* reads a graph in which one sample")
 @pytest.mark.parametrize("name", ["MouseBladder_sc", "News20"])
 @pytest.mark.parametrize("n_features", [100, 500])
 def test_sparse_and_dense_real_tables_have_the_same_scores(fullest_columns, name, n_features):

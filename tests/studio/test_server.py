@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+import threading
+import time
 
 import numpy as np
 import pytest
 from studio.conftest import request
 
 from tamis.studio import _server
+from tamis.studio._server import Studio
 from tamis.studio._session import Session
 from tamis.studio._table import read_memory
 
 X = np.random.RandomState(0).normal(size=(30, 4)) * [1, 2, 3, 4]
 
 
-@pytest.fixture
-def studio(serve):
-    return serve(Session(lambda: read_memory(X)))
+@pytest.fixture(scope="module")
+def studio():
+    """One for all that changes nothing."""
+    session = Session(lambda: read_memory(X))
+    session.worker.wait(60)
+    studio = Studio(session)
+    thread = studio.start()
+    yield studio
+    studio.stop()
+    thread.join(10)
+    assert not thread.is_alive()
 
 
 def origin(studio):
@@ -81,7 +93,6 @@ def test_a_foreign_origin_is_refused(studio, foreign):
     ],
 )
 def test_no_other_file_is_given(studio, path):
-    studio.session.worker.wait(30)
     status, _, body = request(studio, f"/{studio.token}/{path}")
     assert status in (400, 404)
     assert b"import" not in body
@@ -113,7 +124,8 @@ def test_wishes_that_make_no_sense(studio, wish):
     assert json.loads(body)["error"]
 
 
-def test_uploads_are_limited(studio, monkeypatch):
+def test_uploads_are_limited(serve, monkeypatch):
+    studio = serve(Session(None))
     monkeypatch.setattr(_server, "MOST_UPLOADED", 1000)
     path = f"/{studio.token}/table/"
     headers = origin(studio)
@@ -136,19 +148,44 @@ def test_uploads_are_limited(studio, monkeypatch):
 
 
 def test_two_studios_do_not_meet(serve):
-    first, second = (serve(Session(lambda: read_memory(X))) for _ in range(2))
+    first, second = (serve(Session(None)) for _ in range(2))
     assert first.token != second.token
     assert first.port != second.port
     assert request(first, f"/{second.token}/state")[0] == 404
-    for studio in (first, second):
-        studio.session.worker.wait(30)
-    headers = origin(first)
-    body = b'{"do": "method", "method": "max_variance"}'
-    assert (
-        request(first, f"/{first.token}/act", method="POST", headers=headers, body=body)[0] == 200
-    )
-    assert second.session.decisions.method == "auto"
+    path = f"/{first.token}/table/data.csv"
+    body = b"a,b\n1,2\n3,5\n"
+    assert request(first, path, method="POST", headers=origin(first), body=body)[0] == 200
+    assert first.session.worker.wait(30)
+    assert first.session.table is not None
+    assert second.session.table is None
 
 
 def test_it_listens_on_this_computer_alone(studio):
     assert studio._socket.getsockname()[0] == "127.0.0.1"
+
+
+def test_closing_the_last_page_stops_the_work(serve, monkeypatch):
+    monkeypatch.setattr(_server, "GRACE", 0.01)
+    session = Session(None)
+    studio = serve(session)
+    begun = threading.Event()
+
+    def forever():
+        begun.set()
+        while True:
+            time.sleep(0.001)
+
+    connection = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=20)
+    connection.request("GET", f"/{studio.token}/events")
+    assert connection.getresponse().readline().startswith(b"data: ")
+    session.worker.submit(forever)
+    assert begun.wait(20)
+    assert session.worker.busy
+    connection.close()
+    assert session.worker.wait(20)
+
+
+def test_a_page_of_another_site_is_refused(studio):
+    path = f"/{studio.token}/state"
+    for site, status in (("cross-site", 403), ("same-site", 403), ("none", 200)):
+        assert request(studio, path, headers={"Sec-Fetch-Site": site})[0] == status

@@ -14,7 +14,9 @@ import pytest
 from tamis import Auto, MaxVariance, studio
 from tamis.studio import _actions as actions
 from tamis.studio import _columns as columns
+from tamis.studio import _pictures as pictures
 from tamis.studio import _session
+from tamis.studio import _told as told
 from tamis.studio._choice import Decisions, choose, numbers_of
 from tamis.studio._session import Session
 from tamis.studio._table import read_file, read_memory
@@ -30,8 +32,10 @@ def table(n=60, d=9, seed=0):
 
 
 @pytest.fixture
-def open_session():
+def open_session(monkeypatch):
     opened = []
+    # What is measured for every number of columns takes most of the time, and plays no part here.
+    monkeypatch.setattr(pictures, "number_evidence", lambda chosen: None)
 
     def start(read):
         session = Session(read)
@@ -80,6 +84,7 @@ def test_a_job_is_stopped_for_the_next():
 # --- decisions ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_selection_is_that_of_the_method(open_session):
     X = table()
     session = open_session(lambda: read_memory(X))
@@ -90,6 +95,7 @@ def test_the_selection_is_that_of_the_method(open_session):
     np.testing.assert_array_equal(chosen.ranking, MaxVariance().fit(X).ranking_)
 
 
+@pytest.mark.slow
 def test_keep_drop_and_undo(open_session):
     session = open_session(lambda: read_memory(table()))
     first = session.result.chosen
@@ -106,17 +112,18 @@ def test_keep_drop_and_undo(open_session):
     np.testing.assert_array_equal(decided(session, do="undo").ranking, kept.ranking)
     np.testing.assert_array_equal(decided(session, do="undo").ranking, first.ranking)
     np.testing.assert_array_equal(decided(session, do="redo").ranking, kept.ranking)
-    assert session.state()["undo"] == 1
+    assert told.state(session)["undo"] == 1
     free = decided(session, do="column", place=last, wish="free")
     np.testing.assert_array_equal(free.ranking, first.ranking)
 
 
+@pytest.mark.slow
 def test_a_crash_is_a_message(open_session, monkeypatch):
     session = open_session(lambda: read_memory(table()))
     monkeypatch.setattr(_session, "choose", lambda *given: 1 / 0)
     actions.act(session, {"do": "method", "method": "mrsf"})
     assert session.worker.wait(60)
-    state = session.state()
+    state = told.state(session)
     assert state["error"].startswith("ZeroDivisionError")
     assert state["busy"] is None
     monkeypatch.undo()
@@ -128,38 +135,40 @@ def test_what_cannot_be_read_is_a_message(open_session, tmp_path):
     path.write_text("")
     session = open_session(lambda: read_file(path))
     assert "bad.csv" in session.error
-    assert session.state()["table"] is None
+    assert told.state(session)["table"] is None
 
 
+@pytest.mark.slow
 def test_mixed_types_and_corrections(open_session, messy_csv):
     session = open_session(lambda: read_file(messy_csv))
     chosen = session.result.chosen
     assert "id" not in chosen.numbers.sources
     assert "town" in chosen.numbers.sources
     names = session.table.names
-    assert "identifier" in session.column(names.index("id"))["sentences"][0]
+    assert "identifier" in told.column(session, names.index("id"))["sentences"][0]
     kinds = numbers_of(session.table, Decisions()).preparation.kinds_
     assert kinds["when"] == "date"
     chosen = decided(session, do="kind", place=names.index("pets"), kind="text")
     assert "pets" not in chosen.numbers.sources
     chosen = decided(session, do="column", place=names.index("town"), wish="label")
     assert "town" not in chosen.numbers.sources
-    figure = session.figure("plane before", colour="labels")
+    figure = told.figure(session, "plane before", colour="labels")
     assert {name for _, name in figure["key"]} == {"Tours", "Metz", "<i>Lyon</i>"}
     assert "<i>" not in figure["svg"]
 
 
+@pytest.mark.slow
 def test_comparing_methods(open_session):
     session = open_session(lambda: read_memory(table()))
     decided(session, do="number", number=3)
     decided(session, do="compare", methods=["auto", "max_variance", "m3fs"])
-    compared = session.state()["compared"]
+    compared = told.state(session)["compared"]
     assert [one["method"] for one in compared["methods"]] == ["auto", "max_variance", "m3fs"]
     assert all(len(one["kept"]) == 3 for one in compared["methods"])
     expected = np.argsort(-table().var(axis=0))[:3].tolist()
     assert compared["methods"][1]["kept"] == expected
     actions.act(session, {"do": "remember"})
-    assert session.state()["remembered"]["kept"] == compared["methods"][0]["kept"]
+    assert told.state(session)["remembered"]["kept"] == compared["methods"][0]["kept"]
 
 
 # --- what sliding needs -------------------------------------------------------------------------
@@ -171,13 +180,13 @@ def test_nearest_kept_columns_for_every_number():
         numbers_of(read_memory(X), Decisions(method="max_variance")),
         Decisions(method="max_variance"),
     )
-    told = columns.nearest_by_number(chosen)
+    found = columns.nearest_by_number(chosen)
     correlations = np.corrcoef(X.T)
     for number in (1, 2, 7, 40):
         leaders = chosen.order[:number]
         for column in range(40):
-            entries = slice(told["starts"][column], told["starts"][column + 1])
-            ranks, alike = told["rank"][entries], told["alike"][entries]
+            entries = slice(found["starts"][column], found["starts"][column + 1])
+            ranks, alike = found["rank"][entries], found["alike"][entries]
             known = np.flatnonzero(ranks < number)
             others = leaders[leaders != column]
             if not len(others):
@@ -202,6 +211,7 @@ def test_histograms():
 # --- notebooks and the terminal -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_from_a_notebook():
     running = studio.open(table(), browser=False)
     try:
@@ -226,6 +236,12 @@ def test_ctrl_c_while_computing(tmp_path):
     _, err = process.communicate(timeout=30)
     assert process.returncode in (0, 130)
     assert "Traceback" not in err
+
+
+def test_without_the_extra_it_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tamis.studio._server", None)
+    with pytest.raises(ImportError, match=r"pip install 'tamis\[studio\]'"):
+        studio.open(table(), browser=False)
 
 
 def test_decisions_are_plain():

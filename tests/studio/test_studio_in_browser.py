@@ -199,11 +199,13 @@ def test_from_a_messy_file_to_code(window: Browser, messy: Studio, messy_csv, tm
     settled(window, messy)
     assert "Only remembered" in text(window, "#difference")
     click(window, "#redo")
+    until(lambda: session.decisions.drop == (first,), "redo")
     settled(window, messy)
     # Take along: the command and the Python give the same columns.
     click(window, "#tab-take")
     command = until(lambda: text(window, "#command").strip(), "the command")
     code = until(lambda: text(window, "#python").strip(), "the code")
+    assert "wait" not in command
     assert command.startswith("tamis select 'messy table.csv' -k")
     done = subprocess.run(
         [sys.executable, "-m", *shlex.split(command)[:-1], str(tmp_path / "small.csv")],

@@ -30,7 +30,7 @@ class CountCurve:
     counts : ndarray of int
         Numbers of columns, ascending.
     agreement : ndarray of shape (n_counts,)
-        NMI of partitions with K-means clusters on that many columns, in the mean.
+        NMI of the partition of the middle resolution with K-means clusters on that many columns.
     chance : ndarray of shape (n_counts,)
         The same with each of the columns shuffled.
     chosen : int or None
@@ -61,7 +61,7 @@ def count_curve(
     best_first : ndarray of int
         The columns that may be kept, the best first.
     shape : Shape
-        The partitions that have the groups.
+        Its partition of the middle resolution is what columns are to show.
     order : ndarray of shape (n_samples,)
         The samples in an order that their values decide, in which they are shuffled.
     random_state : RandomState instance
@@ -69,7 +69,7 @@ def count_curve(
 
     Notes
     -----
-    Six runs of K-means per number: for three partitions, and for as many columns shuffled.
+    Two runs of K-means per number.
     """
     counts = numbers_to_try(len(best_first))
     largest = standardised_columns(X, best_first)
@@ -77,7 +77,7 @@ def count_curve(
     shuffler = np.random.default_rng(random_state.randint(2**31))
     shuffled[order] = shuffler.permuted(largest[order], axis=0)
     agreement, chance = (
-        np.array([_agreement(table[:, :count], shape) for count in counts])
+        np.array([_agreement(table[:, :count], shape.typical) for count in counts])
         for table in (largest, shuffled)
     )
     gain = agreement - chance.mean()
@@ -86,16 +86,9 @@ def count_curve(
     return CountCurve(counts, agreement, chance, chosen)
 
 
-def _agreement(columns: FloatArray, shape: Shape) -> float:
-    """NMI of some partitions with K-means clusters that start at the means of their groups."""
-    return float(
-        np.mean(
-            [
-                normalized_mutual_information(labels, clusters_from(columns, labels))
-                for labels in shape.typical
-            ]
-        )
-    )
+def _agreement(columns: FloatArray, labels: IntArray) -> float:
+    """NMI of groups with K-means clusters that start at the means of these groups."""
+    return float(normalized_mutual_information(labels, clusters_from(columns, labels)))
 
 
 def numbers_to_try(most: int) -> IntArray:

@@ -19,6 +19,7 @@ from tamis.auto._scales import Scale, scaled_table, scales_to_try
 from tamis.auto._search import Found, full_ranking, search
 from tamis.auto._structure import Structure, structure_of
 from tamis.base import Keeps, Selector
+from tamis.distributed import Needs
 from tamis.utils.frames import frame_of_rows
 from tamis.utils.ties import content_ranks
 
@@ -115,12 +116,13 @@ class Auto(Selector):
     >>> X = load_breast_cancer(as_frame=True).data
     >>> auto = Auto().fit(X)
     >>> auto.n_features_, auto.scaling_, auto.structure_["found"]
-    (10, 'standard', True)
+    (6, 'standard', True)
     >>> auto.reasons().set_index("column")["reason"]["mean area"]
     'rebuilt from the kept columns (R² 0.98), mostly mean radius (r = 0.99)'
     """
 
     _keeps: ClassVar[Keeps] = "given"
+    _needs: ClassVar[Needs | None] = "rows"
     _learned: ClassVar[dict[str, Any]] = {
         "labels_": ("n_samples",),
         "n_clusters_": 1,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,10 +22,8 @@ N_ANGLES = 20
 # distances of noisy, wide tables, in which one sample near the mean is everybody's neighbour.
 STAR_SHARE = 0.2
 STAR_DEGREE = 50
-# Selections are compared with every fifth partition, and their number is chosen by three of the
-# middle resolution.
+# Selections are compared with every fifth partition: one per resolution.
 ASKED = 5
-TYPICAL = 3
 
 
 @dataclass(frozen=True)
@@ -59,14 +57,13 @@ class Shape:
 
     @property
     def witnesses(self) -> tuple[IntArray, ...]:
-        """Partitions that selections are compared with: of every resolution some."""
+        """Partitions that selections are compared with: one of each resolution."""
         return self.partitions[::ASKED] or (self.labels,)
 
     @property
-    def typical(self) -> tuple[IntArray, ...]:
-        """Three partitions of the middle resolution, neither coarse nor fine."""
-        start = len(self.partitions) // 3
-        return self.partitions[start : start + TYPICAL] or (self.labels,)
+    def typical(self) -> IntArray:
+        """The partition of the middle resolution, neither coarse nor fine."""
+        return self.witnesses[len(self.witnesses) // 2]
 
 
 def shape_of(
@@ -110,23 +107,24 @@ def shape_of(
     stars = tuple(name for name, graph in views.items() if is_star(graph))
     voting = [graph for name, graph in views.items() if name not in stars]
     graph = mean_graph(voting or [views[stars[-1]]])
-    free = partitions(graph, order=order)
-    found = free if n_clusters is None else partitions(graph, n_clusters, order=order)
-    others = () if n_clusters is None else tuple(free)
-    labels = consensus(graph, found, n_clusters, order=order)
-    return Shape(graph, labels, tuple(found), others, stars)
+    others = () if n_clusters is None else tuple(partitions(graph, order=order))
+    return replace(_parted(graph, n_clusters, order), others=others, stars=stars)
 
 
 def common_shape(shapes: Sequence[Shape], n_clusters: int | None, order: IntArray) -> Shape:
-    """What several scales see together: the mean graph, and all partitions in turns."""
+    """What several scales see together: the mean of their graphs, parted anew.
+
+    Its partitions favour no scale, as those of the single graphs would.
+    """
     if len(shapes) == 1:
         return shapes[0]
-    graph = mean_graph([seen.graph for seen in shapes])
-    found, others = (
-        tuple(one for turn in zip(*several, strict=True) for one in turn)
-        for several in ([seen.partitions for seen in shapes], [seen.others for seen in shapes])
-    )
-    return Shape(graph, consensus(graph, found, n_clusters, order=order), found, others)
+    return _parted(mean_graph([seen.graph for seen in shapes]), n_clusters, order)
+
+
+def _parted(graph: SparseMatrix, n_clusters: int | None, order: IntArray) -> Shape:
+    """The graph with its partitions, and the groups that these agree on."""
+    found = partitions(graph, n_clusters, order=order)
+    return Shape(graph, consensus(graph, found, n_clusters, order=order), tuple(found))
 
 
 def is_star(graph: SparseMatrix) -> bool:

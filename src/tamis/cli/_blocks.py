@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tamis.cli._decisions import found_in_json, print_reasons
 from tamis.cli._failures import CommandError, command_words
 from tamis.cli._options import number_to_keep
-from tamis.cli._preparation import Scale, scaling_words
+from tamis.cli._preparation import Scale, scales_itself, scaling_words
 from tamis.cli._screen import print_aside, print_json, print_table, print_text
 from tamis.cli._selectors import fit, fit_defaults_to
 from tamis.cli._targets import write_all
@@ -24,11 +25,8 @@ if TYPE_CHECKING:
     from tamis.io import LazyTable
     from tamis.registry import Method
 
-__all__ = ["METHOD", "InBlocks", "comes_in_blocks", "refuse_options", "select_in_blocks"]
+__all__ = ["InBlocks", "comes_in_blocks", "refuse_options", "select_in_blocks"]
 
-# What is used where no method is named: the most alike to auto of those that take blocks.
-METHOD = "mrsf"
-METHOD_REASON = "the default for a table that is read in blocks, as auto needs all rows at once"
 DEFAULT_MEMORY = "1GB"
 
 
@@ -103,16 +101,22 @@ def select_in_blocks(
     """Read the table in blocks, rank its columns, and print what is kept."""
     import numpy as np
 
+    from tamis.inspection import read_decisions
+
     _refuse_method(chosen)
+    finds_scale = asked.scale == "auto" and scales_itself(chosen)
     scaling = chosen.scaling if asked.scale == "auto" else asked.scale
+    scaling = "none" if finds_scale else scaling
     table = _opened(file, asked, scaling)
     n_rows, n_columns = table.shape
     names = table.names or [f"x{j}" for j in range(n_columns)]
-    number, why_so_many = number_to_keep(wanted, n_columns, table.name)
-    model.set_params(n_features_to_select=max(number, len(asked.keep)))
+    why_so_many = ""
+    if wanted is not None or not isinstance(model.n_features_to_select, str):
+        number, why_so_many = number_to_keep(wanted, n_columns, table.name)
+        model.set_params(n_features_to_select=max(number, len(asked.keep)))
     if asked.keep:
         model.set_params(keep=list(asked.keep))
-    words = [scaling_words(scaling, sparse=False)]
+    words = [] if finds_scale else [scaling_words(scaling, sparse=False)]
     words += fit_defaults_to(n_rows, model, chosen, parameters)
     if table.left_out:
         words.append(f"Left out, since not of numbers: {', '.join(table.left_out)}.")
@@ -120,10 +124,12 @@ def select_in_blocks(
     if asked.scheduler is None:
         table.checkpoint = asked.checkpoint or _own_checkpoint(table, model)
         goes_on = table.checkpoint.exists()
-        print_aside(
-            f"{'Goes on from' if goes_on else 'Keeps what is done in'} {table.checkpoint}; after "
-            "an interruption the same command goes on from it."
-        )
+        if n_rows >= n_columns:  # a wide table is read whole, and soon
+            words_of_it = "Goes on from" if goes_on else "Keeps what is done in"
+            print_aside(
+                f"{words_of_it} {table.checkpoint}; after an interruption the same command goes on "
+                "from it."
+            )
     else:
         source = _on_cluster(table, asked.scheduler)
     start = time.perf_counter()
@@ -134,6 +140,7 @@ def select_in_blocks(
         from tamis import io
 
         write_all({asked.ranking: lambda path: io.write_ranking(model, names, path)})
+    decisions = read_decisions(model, names)
     rows = [
         {
             "rank": rank,
@@ -158,6 +165,7 @@ def select_in_blocks(
                 "n_kept": len(rows),
                 "kept": rows,
                 "files": {} if asked.ranking is None else {"ranking": str(asked.ranking)},
+                **found_in_json(model, decisions, scale_asked_for=not finds_scale),
             }
         )
         return
@@ -168,7 +176,9 @@ def select_in_blocks(
     for sentence in words:
         print_text(sentence)
     print_text(f"Method: {chosen.name}, {asked.why}.")
-    print_text(f"Keeps {len(rows):,} columns: {why_so_many}.")
+    sentences = decisions.sentences if decisions is not None else ()
+    for sentence in sentences or (f"Keeps {len(rows):,} columns: {why_so_many}.",):
+        print_text(sentence)
     print_text("")
     print_table(
         ("rank", "column", "name", "score"),
@@ -181,6 +191,8 @@ def select_in_blocks(
     )
     if len(rows) > asked.top:
         print_text(f"… and {len(rows) - asked.top:,} more (--top shows more, --ranking writes all)")
+    if decisions is not None:
+        print_reasons(decisions)
     if asked.ranking is not None:
         print_text(f"Wrote {asked.ranking}")
 

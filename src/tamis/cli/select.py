@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tamis.cli._blocks import (
-    METHOD,
-    METHOD_REASON,
-    InBlocks,
-    comes_in_blocks,
-    refuse_options,
-    select_in_blocks,
-)
+from tamis.cli._blocks import InBlocks, comes_in_blocks, refuse_options, select_in_blocks
 from tamis.cli._cells import Batch, Genes, Subset, select_genes
 from tamis.cli._completion import format_names, method_names, parameter_settings
 from tamis.cli._decisions import found_in_json, print_reasons
@@ -262,15 +255,16 @@ def select(
                 "--drop": drop,
                 "--key": key,
                 "--max-rows": max_rows,
+                "--memory": memory,
+                "--scheduler": scheduler,
                 "--labels": labels,
                 "--id": ids,
             },
         )
         return
     blocks = comes_in_blocks(file, memory, scheduler)
-    chosen = find_method(method or (METHOD if blocks else DEFAULT_METHOD))
-    why = METHOD_REASON if blocks else DEFAULT_METHOD_REASON
-    why = "as asked for" if method else why
+    chosen = find_method(method or DEFAULT_METHOD)
+    why = "as asked for" if method else DEFAULT_METHOD_REASON
     parameters = read_parameters(chosen, param or [], clusters)
     model = make_selector(
         chosen, parameters, seed=seed, jobs=jobs, verbose=sys.stderr.isatty() and not as_json

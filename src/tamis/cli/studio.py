@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ import typer
 from tamis.cli._completion import table_names
 from tamis.cli._failures import CommandError, reason
 from tamis.cli._options import (
+    AsJson,
     Decimal,
     Encoding,
     Format,
@@ -24,7 +26,7 @@ from tamis.cli._options import (
     Sheet,
     Thousands,
 )
-from tamis.cli._screen import print_aside, print_text
+from tamis.cli._screen import print_aside, print_json, print_text
 
 __all__ = ["studio"]
 
@@ -33,7 +35,7 @@ def studio(
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE]",
+            metavar="FILE",
             help="A table: samples in rows, columns of any kind. Or a registered data set, as "
             "dataset:NAME (see tamis datasets). Without it, the page asks for one.",
             autocompletion=table_names,
@@ -60,6 +62,7 @@ def studio(
     encoding: Encoding = None,
     sheet: Sheet = None,
     na: Na = None,
+    as_json: AsJson = False,
 ) -> None:
     """Look at the columns in a page, decide, and take the code along.
 
@@ -71,12 +74,8 @@ def studio(
       tamis studio dataset:digits
       tamis studio data.parquet --labels species --no-browser --port 8765
     """
-    try:
-        from tamis.studio import serve
-    except ModuleNotFoundError as error:
-        raise CommandError(
-            f"the studio needs {error.name}, which is not installed; pip install 'tamis[studio]'."
-        ) from None
+    from tamis.studio import serve
+
     if file is not None and not file.startswith("dataset:") and not Path(file).exists():
         raise CommandError(f"{file}: there is no such file; check the name.")
     options = {
@@ -94,13 +93,19 @@ def studio(
     }
 
     def ready(url: str) -> None:
-        print_text(f"tamis studio: {url}")
+        if as_json:
+            print_json({"url": url})
+        else:
+            print_text(f"tamis studio: {url}")
+        sys.stdout.flush()
         print_aside("Open it in a browser of this computer; Ctrl-C ends it.")
         if browser and not os.environ.get("TAMIS_NO_BROWSER"):
             webbrowser.open(url)
 
     try:
         serve(file, port=port, ready=ready, **options)
+    except ImportError as error:
+        raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(
             f"cannot listen on port {port}: {reason(error)}; name another."

@@ -23,16 +23,20 @@ from tamis.distributed._ties import TieProducts
 from tamis.graphs import Landmarks, Weights, weighted_landmarks
 from tamis.io import LazyTable, TableError
 from tamis.utils.condensed import Condensed
-from tamis.utils.validation import Table, constant_columns
+from tamis.utils.validation import Table, check_table, constant_columns
 
 __all__ = ["CondensedTable", "Needs", "condense"]
 
 # What a method needs of a table that is read in blocks: the variances of the columns, their
-# products, or also their products with a graph of the rows.
-Needs = Literal["variances", "products", "graph"]
+# products, or also their products with a graph of the rows; or rows, of which some have to do.
+Needs = Literal["variances", "products", "graph", "rows"]
 
 # Rows that landmarks are chosen among.
 DRAWN_ROWS = 40_000
+# Rows on which a method decides that compares rows.
+SAMPLED_ROWS = 20_000
+# A table that is read whole is copied, centred and scaled.
+COPIES_OF_ROWS = 6
 # Products are held a few times over: added up, merged, decomposed.
 COPIES_OF_PRODUCTS = 6
 
@@ -135,20 +139,25 @@ def condense(source: RowSource, needs: Needs, task: Mapping[str, Any]) -> Table:
     Parameters
     ----------
     source : LazyTable or DaskTable
-    needs : {"variances", "products", "graph"}
+    needs : {"variances", "products", "graph", "rows"}
     task : dict
         What is computed, for the checkpoint: a name and parameters.
 
     Returns
     -------
     Table
-        Its X is a CondensedTable.
+        Its X is a CondensedTable; or rows, where these are needed, or where all of them take less
+        memory than the products of their columns.
     """
-    _refuse_wide(source, needs)
-    checkpoint = None
-    if isinstance(source, LazyTable) and source.checkpoint is not None:
-        whole = {**task, "scaling": source.scaling}
-        checkpoint = Checkpoint(source.checkpoint, source, whole)
+    checkpoint = _checkpoint_of(source, task)
+    if needs == "rows":
+        table = _rows_of(source, drawn_rows(source.shape[0], SAMPLED_ROWS), checkpoint)
+        if checkpoint is not None:
+            checkpoint.remove()
+        return table
+    if needs != "variances" and _is_wide(source):
+        _refuse_wide(source)
+        return _rows_of(source, np.arange(source.shape[0]), None)
     run = partial(run_pass, source, checkpoint=checkpoint)
     wanted = drawn_rows(source.shape[0], DRAWN_ROWS if needs == "graph" else 0)
     step = MomentsStep(source.first_row(), needs != "variances", wanted, source.names)
@@ -175,11 +184,46 @@ def condense(source: RowSource, needs: Needs, task: Mapping[str, Any]) -> Table:
     return Table(X, names, X.lowest, X.highest, constant, cautions)  # type: ignore[arg-type]
 
 
-def _refuse_wide(source: RowSource, needs: Needs) -> None:
-    """Refuse a table whose products do not fit into the memory allowed."""
-    n_columns = source.shape[1]
-    needed = COPIES_OF_PRODUCTS * 8 * n_columns**2
-    if needs != "variances" and needed > source.memory:
+def _checkpoint_of(source: RowSource, task: Mapping[str, Any]) -> Checkpoint | None:
+    if not isinstance(source, LazyTable) or source.checkpoint is None:
+        return None
+    return Checkpoint(source.checkpoint, source, {**task, "scaling": source.scaling})
+
+
+def _rows_of(source: RowSource, wanted: IntArray, checkpoint: Checkpoint | None) -> Table:
+    """Some rows as a table in memory; the values of all rows are checked, and scale the columns."""
+    step = MomentsStep(source.first_row(), False, wanted, source.names)
+    survey = run_pass(source, step, checkpoint)
+    moments = survey.moments
+    shift, scale = affine_scale(moments, source.scaling, moments.lowest == moments.highest)
+    table = check_table((survey.drawn - shift) / scale)
+    names = None if source.names is None else np.array(source.names, dtype=object)
+    cautions = table.cautions
+    if len(wanted) < moments.count:
+        cautions += (
+            f"decides on {len(wanted):,} of the {moments.count:,} rows, drawn at random, since it "
+            "compares rows with each other.",
+        )
+    return replace(table, names=names, cautions=cautions)
+
+
+def _is_wide(source: RowSource) -> bool:
+    """Whether the products of the columns take more than the memory allowed, or than all rows."""
+    n_rows, n_columns = source.shape
+    products = COPIES_OF_PRODUCTS * 8 * n_columns**2
+    return products > source.memory or (n_rows < n_columns and _fits(source))
+
+
+def _fits(source: RowSource) -> bool:
+    n_rows, n_columns = source.shape
+    return COPIES_OF_ROWS * 8 * n_rows * n_columns <= source.memory
+
+
+def _refuse_wide(source: RowSource) -> None:
+    """Refuse a table of which neither the products nor the rows fit into the memory allowed."""
+    if not _fits(source):
+        n_columns = source.shape[1]
+        needed = COPIES_OF_PRODUCTS * 8 * n_columns**2
         raise TableError(
             f"{source.name}: the products of {n_columns:,} columns take {needed / 1e9:.1f} GB, "
             f"more than the memory allowed, {source.memory / 1e9:.1f} GB; allow more, leave "

@@ -13,6 +13,12 @@ array([3, 4, 1, 2])
 array([3, 4, 2, 1])
 """
 
+from tamis.graphs._adaptive import (
+    WEIGHT_SMOOTHING,
+    CandidateEdges,
+    affine_weights,
+    simplex_weights,
+)
 from tamis.graphs._cache import shared_neighbors
 from tamis.graphs._hubness import Hubness, hubness, is_star
 from tamis.graphs._landmark_graph import Graph, LandmarkGraph
@@ -37,10 +43,17 @@ from tamis.graphs._method import GraphReport, Method, affordable_method
 from tamis.graphs._neighbor_graph import neighbor_graph
 from tamis.graphs._neighbors import Neighbors, nearest_neighbors
 from tamis.graphs._sample_graph import leading_scores, sample_graph, sample_neighbors
-from tamis.graphs._spectral import landmark_embedding, laplacian_eigenvectors, spectral_embedding
+from tamis.graphs._spectral import (
+    landmark_embedding,
+    laplacian_eigenvectors,
+    smallest_cut_vectors,
+    spectral_embedding,
+)
 from tamis.graphs._weights import Symmetry, Weights, check_affinity, symmetrize
 
 __all__ = [
+    "WEIGHT_SMOOTHING",
+    "CandidateEdges",
     "Graph",
     "GraphReport",
     "Hubness",
@@ -50,6 +63,7 @@ __all__ = [
     "Neighbors",
     "Symmetry",
     "Weights",
+    "affine_weights",
     "affordable_method",
     "check_affinity",
     "choose_landmarks",
@@ -74,6 +88,8 @@ __all__ = [
     "sample_graph",
     "sample_neighbors",
     "shared_neighbors",
+    "simplex_weights",
+    "smallest_cut_vectors",
     "spectral_embedding",
     "symmetrize",
     "weighted_landmarks",

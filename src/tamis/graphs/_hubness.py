@@ -15,6 +15,8 @@ from tamis.graphs._neighbors import Neighbors
 # neighbour.
 STAR_SHARE = 0.2
 STAR_DEGREE = 50
+# And of so many times as many as the mean sample: with many neighbours each, that is no hub.
+STAR_EXCESS = 5
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Hubness:
         How many others the most popular sample is a neighbour of.
     share : float
         The same as a share of all other samples.
+    mean : float
+        How many others the mean sample is a neighbour of.
     skewness : float
         Of these numbers over all samples: about 1 or less where neighbours are mutual, 10 and more
         where few samples take all.
@@ -34,12 +38,14 @@ class Hubness:
 
     largest: int
     share: float
+    mean: float
     skewness: float
 
     @property
     def is_star(self) -> bool:
-        """Whether one sample is a neighbour of a fifth of all others, and of fifty at least."""
-        return self.share > STAR_SHARE and self.largest > STAR_DEGREE
+        """Whether one sample neighbours a fifth of the others, fifty, and 5 times the mean."""
+        least = max(STAR_DEGREE, STAR_EXCESS * self.mean)
+        return self.share > STAR_SHARE and self.largest > least
 
 
 def hubness(graph: Graph | Neighbors) -> Hubness:
@@ -65,11 +71,11 @@ def hubness(graph: Graph | Neighbors) -> Hubness:
     deviations = counts - counts.mean()
     spread = np.sqrt(np.mean(deviations**2))
     skewness = float(np.mean(deviations**3) / spread**3) if spread > 0 else 0.0
-    return Hubness(largest, min(1.0, largest / n_others), skewness)
+    return Hubness(largest, min(1.0, largest / n_others), float(counts.mean()), skewness)
 
 
 def is_star(graph: Graph | Neighbors) -> bool:
-    """Whether one sample is a neighbour of a fifth of all others, and of fifty at least. O(nnz)."""
+    """Whether a sample neighbours a fifth of the others, fifty, and 5 times the mean. O(nnz)."""
     return hubness(graph).is_star
 
 

@@ -28,6 +28,8 @@ from tamis.utils.sparse import canonical_csr, is_sparse
 # Principal components and weights for tables in whose columns one sample neighbours all others.
 N_COMPONENTS = 50
 WITHOUT_HUB: Weights = "cosine"
+# They are taken where they are less than this share of the columns: of fewer little noise is shed.
+WIDE = 0.1
 
 
 def sample_neighbors(
@@ -102,8 +104,8 @@ def sample_graph(
         landmarks beyond.
     n_components : int, "auto" or None, default="auto"
         Principal components in which the neighbours are sought; None takes the columns as they are.
-        "auto" takes the columns too, but where their graph is a star (see :func:`is_star`) it
-        takes the angles in 50 components, if these have less of a hub.
+        "auto" takes the columns too, but where there are more than 500 and their graph is a star
+        (see :func:`is_star`) it takes the angles in 50 components, if these have less of a hub.
     explicit : bool, default=False
         Whether the edges themselves are needed: "auto" then takes approximate neighbours in place
         of landmarks, or, without pynndescent, exact ones.
@@ -154,6 +156,8 @@ def sample_graph(
     chosen, why = _chosen(X, method, explicit)
     graph, report = _graph_of(X, n_neighbors, chosen, why, weights, **options)
     if n_components is None or report.hubness is None or not report.hubness.is_star:
+        return graph, report
+    if WIDE * X.shape[1] <= N_COMPONENTS:
         return graph, report
     seen = leading_scores(X, N_COMPONENTS)
     chosen, _ = _chosen(seen, method, explicit)

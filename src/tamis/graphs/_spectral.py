@@ -128,6 +128,46 @@ def spectral_embedding(
     return values, inverse_sqrt(degrees(affinity))[:, None] * vectors
 
 
+def smallest_cut_vectors(affinity: SparseMatrix, n_vectors: int) -> FloatArray:
+    """The smoothest unit eigenvectors of ``D − W``, the constant one included.
+
+    The indicators of the components come first. Where there are more components than vectors were
+    asked for, all of them are returned: which to leave out, rounding would decide.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n_samples, n_samples)
+        Symmetric and non-negative; a sample without an edge is a component.
+    n_vectors : int
+        At most n_samples.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_found)
+        Orthonormal.
+
+    Notes
+    -----
+    A dense solver for small graphs; else Lanczos on a sparse factor of the Laplacian.
+    """
+    n_samples = affinity.shape[0]
+    degree = degrees(affinity)
+    _, component = connected_components(affinity, directed=False)
+    values = 1 / np.sqrt(np.bincount(component)[component])
+    indicators = sp.csr_array((values, (np.arange(n_samples), component)))
+    n_missing = n_vectors - indicators.shape[1]
+    if n_missing <= 0:
+        return np.asarray(indicators.toarray())
+    scaled = (sp.diags_array(degree) - affinity) / (2 * degree.max())
+    if n_samples <= DENSE_EIGEN_MAX or n_vectors > n_samples // 2:
+        lifted = scaled.toarray() + 2 * (indicators @ indicators.T).toarray()
+        others = scipy.linalg.eigh(lifted, subset_by_index=(0, n_missing - 1))[1]
+    else:
+        similarity = sp.csr_array(sp.eye_array(n_samples) - scaled)
+        others = _smoothest_by_inverse(similarity, indicators, n_missing)
+    return np.hstack([indicators.toarray(), others])
+
+
 def landmark_embedding(
     tie_gram: Matrix, mass: FloatArray, n_vectors: int, *, drop_constant: bool = True
 ) -> tuple[FloatArray, FloatArray]:

@@ -18,6 +18,7 @@ from tamis.distributed import (
     condensed_roughness,
 )
 from tamis.graphs import (
+    CandidateEdges,
     GraphReport,
     LandmarkGraph,
     Method,
@@ -35,6 +36,9 @@ from tamis.graphs import (
 from tamis.solvers.residual import left_of
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import centred_unit_columns
+
+# Candidates of each sample where a graph is learned, in multiples of its neighbours.
+CANDIDATES = 3
 
 
 class NeighborSelector(Selector):
@@ -77,14 +81,21 @@ class NeighborSelector(Selector):
         self.graph_ = GraphReport("given", "affinity", n_landmarks, hubness=hubness(graph))
         return graph
 
-    def _graph_or_neighbors(self, X: Matrix) -> SparseMatrix | Neighbors:
+    def _candidates(self, X: Matrix) -> CandidateEdges:
+        """Whom each sample may be joined with in a learned graph, three times its neighbours."""
+        n_candidates = min(CANDIDATES * self.n_neighbors, X.shape[0] - 1)
+        return CandidateEdges(self._graph_or_neighbors(X, n_candidates), X.shape[0])
+
+    def _graph_or_neighbors(
+        self, X: Matrix, n_neighbors: int | None = None
+    ) -> SparseMatrix | Neighbors:
         """The precomputed `affinity`, checked, or the neighbours of each sample of X."""
         graph: SparseMatrix | None = self._given_graph(X.shape[0])
         if graph is not None:
             return graph
         found, self.graph_ = sample_neighbors(
             X,
-            self.n_neighbors,
+            n_neighbors or self.n_neighbors,
             method=self.neighbors,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),

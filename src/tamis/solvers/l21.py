@@ -26,7 +26,13 @@ COPY = 1e-6
 
 
 def orthonormal_l21(
-    M: WeightedGram, gamma: float, n_columns: int, *, max_iter: int, tol: float
+    M: WeightedGram,
+    gamma: float,
+    n_columns: int,
+    *,
+    max_iter: int,
+    tol: float,
+    start: FloatArray | None = None,
 ) -> SolverResult[FloatArray]:
     """Minimise ``Tr(WᵀMW) + γ Σ_i sqrt(‖w_i‖² + ζ)`` under ``WᵀW = I``, by reweighting.
 
@@ -35,6 +41,7 @@ def orthonormal_l21(
 
     Where M is singular the first step must not start from equal weights: the null space is then
     the degenerate answer, and rounding chooses within it. Rows start at ``M_ii^-½`` instead.
+    Given a feasible `start`, the objective ends no higher than there.
 
     Returns
     -------
@@ -42,13 +49,15 @@ def orthonormal_l21(
         W, of which the optimality is the gradient along the constraint, relative to the whole.
     """
     norms = np.ones(M.size)
-    if M.is_singular():
+    if start is not None:
+        norms = smoothed_norms(start, PENALTY_SMOOTHING)
+    elif M.is_singular():
         diagonal = M.diagonal
         floor = diagonal[diagonal > 0].min(initial=1.0)
         norms = 1 / np.sqrt(np.maximum(diagonal, floor))
         norms *= np.sqrt(n_columns / (norms @ norms))
 
-    W = None
+    W = start
     objective: list[float] = []
     converged = False
     pairs = None

@@ -57,18 +57,22 @@ class WeightedGram:
         """Whether M has, numerically, a null space."""
         return self._form.is_singular()
 
-    def smallest(
-        self, diagonal: FloatArray, n_pairs: int, start: FloatArray | None = None
-    ) -> Eigenpairs:
-        """The smallest eigenpairs of ``diag(diagonal) + M``, for a positive diagonal.
+    def inverse(self, diagonal: FloatArray) -> Operator:
+        """Applies the inverse of ``diag(diagonal) + M``, for a positive diagonal, to columns.
 
-        With ``e = diagonal^-½`` its inverse is ``e (I + eMe)⁻¹ e``, whose inner matrix is well
-        scaled whatever the diagonal.
+        With ``e = diagonal^-½`` it is ``e (I + eMe)⁻¹ e``, whose inner matrix is well scaled
+        whatever the diagonal.
         """
         e = 1 / np.sqrt(diagonal)
         inner = self._form.inner_solver(e)
+        return lambda v: scale_rows(inner(scale_rows(v, e)), e)
+
+    def smallest(
+        self, diagonal: FloatArray, n_pairs: int, start: FloatArray | None = None
+    ) -> Eigenpairs:
+        """The smallest eigenpairs of ``diag(diagonal) + M``, for a positive diagonal."""
         return largest_of_inverse(
-            lambda v: scale_rows(inner(scale_rows(v, e)), e),
+            self.inverse(diagonal),
             self.size,
             n_pairs,
             start,

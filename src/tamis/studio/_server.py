@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from tamis.charts import drawing
 from tamis.studio import _actions as actions
+from tamis.studio import _told as told
 from tamis.studio._session import NotThereError, Session
 
 HOST = "127.0.0.1"
@@ -45,7 +46,21 @@ HEADERS = {
 }
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 # The files of the page; nothing else can be asked for.
-ASSETS = ("studio.css", "main.js", "columns.js", "data.js", "figures.js", "dom.js", "exports.js")
+ASSETS = (
+    "studio.css",
+    "choose.js",
+    "columns.js",
+    "compare.js",
+    "data.js",
+    "dom.js",
+    "exports.js",
+    "figures.js",
+    "main.js",
+    "page.js",
+    "pictures.js",
+    "table.js",
+    "take.js",
+)
 
 
 class Studio:
@@ -153,7 +168,7 @@ class Studio:
         return _file(name) if name in ASSETS else _refusal("there is no such file.", 404)
 
     async def _state(self, request: Request) -> Response:
-        return JSONResponse(self.session.state())
+        return JSONResponse(told.state(self.session))
 
     async def _events(self, request: Request) -> Response:
         return StreamingResponse(self._stream(), media_type="text/event-stream")
@@ -170,7 +185,7 @@ class Studio:
         try:
             while self._server is None or not self._server.should_exit:
                 news.clear()
-                state = self.session.state()
+                state = told.state(self.session)
                 if state["version"] != sent:
                     sent = state["version"]
                     yield f"data: {json.dumps(state)}\n\n"
@@ -198,9 +213,9 @@ class Studio:
 
     async def _data(self, request: Request) -> Response:
         made = {
-            "table": self.session.table_data,
-            "ranking": self.session.ranking_data,
-            "nearest": self.session.nearest_data,
+            "table": lambda: told.table_data(self.session),
+            "ranking": lambda: told.ranking_data(self.session),
+            "nearest": lambda: told.nearest_data(self.session),
         }.get(request.path_params["name"])
         if made is None:
             return _refusal("there is no such data.", 404)
@@ -208,17 +223,17 @@ class Studio:
 
     async def _column(self, request: Request) -> Response:
         place = request.path_params["place"]
-        return await _answer(lambda: JSONResponse(self.session.column(place)))
+        return await _answer(lambda: JSONResponse(told.column(self.session, place)))
 
     async def _figure(self, request: Request) -> Response:
         name, query = request.path_params["name"], request.query_params
         if name == "rows":
-            return await _answer(lambda: JSONResponse(self.session.rows()))
+            return await _answer(lambda: JSONResponse(told.rows(self.session)))
         if name == "pixels":
             number = int(query.get("number", "0")) if query.get("number", "0").isdigit() else 0
-            return await _answer(lambda: JSONResponse(self.session.pixels(number)))
+            return await _answer(lambda: JSONResponse(told.pixels(self.session, number)))
         colour = query.get("colour", "")
-        return await _answer(lambda: JSONResponse(self.session.figure(name, colour=colour)))
+        return await _answer(lambda: JSONResponse(told.figure(self.session, name, colour=colour)))
 
     async def _act(self, request: Request) -> Response:
         body = await _body(request, MOST_SENT)

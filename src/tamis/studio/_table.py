@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -84,6 +84,11 @@ class OpenTable:
             X = X.tocsc()
             return {n: X[:, [j]].toarray().ravel() for j, n in enumerate(names)}
         return {name: X[:, place] for place, name in enumerate(names)}
+
+    def places(self, names: Sequence[str]) -> Any:
+        """Where columns stand among those that may be chosen among."""
+        where = {name: place for place, name in enumerate(self.names)}
+        return np.array([where[name] for name in names], dtype=np.intp)
 
     def column(self, name: str) -> Any:
         """The values of one column."""
