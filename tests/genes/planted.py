@@ -10,7 +10,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 
-def planted(n_cells=400, n_genes=600, shares=(0.5, 0.3, 0.19, 0.01), n_markers=12, seed=0, fold=8):
+def planted(
+    n_cells=400, n_genes=600, shares=(0.5, 0.3, 0.19, 0.01), n_markers=12, seed=0, fold=8, scale=1.0
+):
     """Counts, the type of each cell, and of each gene the type that it marks, or −1.
 
     Genes differ in their mean, cells in their depth; a tenth of the genes vary more than Poisson
@@ -28,7 +30,7 @@ def planted(n_cells=400, n_genes=600, shares=(0.5, 0.3, 0.19, 0.01), n_markers=1
     noisy = np.flatnonzero((rng.random(n_genes) < 0.1) & (marked < 0))
     of_cell[:, noisy] *= rng.gamma(2, 0.5, (len(kinds), len(noisy)))
     of_cell *= rng.lognormal(0, 0.3, (len(kinds), 1))
-    counts = sp.csr_matrix(rng.poisson(of_cell).astype(np.float32))
+    counts = sp.csr_matrix(rng.poisson(scale * of_cell).astype(np.float32))
     return counts, kinds, marked
 
 

@@ -48,7 +48,9 @@ def choose_by_flavour(cells: Cells, batches: Batches, flavour: str, n_top: int) 
             found.append(standardised_variance(part))
     normalised = np.array([one.normalised for one in found])
     mean = normalised.mean(axis=0)
-    chosen = by_median_rank(-normalised, n_top, tie=-mean, batches_first=flavour != "seurat_v3")
+    chosen = by_median_rank(
+        -normalised, n_top, tie=np.arange(len(mean)), batches_first=flavour != "seurat_v3"
+    )
     means, variances = mean_and_variance(cells.counts)
     name = "residual_variances" if flavour == "pearson_residuals" else "variances_norm"
     return Choice(chosen, mean, {"means": means, "variances": variances, name: mean})
