@@ -60,7 +60,7 @@ def written(n_samples: int) -> Written:
     return Written(f"{folder}/*.parquet")
 
 
-def select(table: Written, memory: str = "700MB") -> dict[str, str]:
+def select(table: Written, memory: str = "500MB") -> dict[str, str]:
     """MRSF in blocks, within 1 GB with Python and its libraries."""
     from tamis import MRSF, io
 
