@@ -303,9 +303,9 @@ def test_all_that_a_fit_learns_is_declared_with_its_shape(method):
     X = np.insert(load_wine().data[::3], [0, 7], [1.0, -2.0], axis=1)
     options = {"max_iter": 3} if "max_iter" in method.selector().get_params() else {}
     fitted = method.selector(4, **options).fit(X)
-    assert set(method.selector._learned) == learned_by(fitted)
+    assert set(method.selector._declared()) == learned_by(fitted)
     sizes = {"n_samples": len(X), "n_features": 15}
-    for name, form in method.selector._learned.items():
+    for name, form in method.selector._declared().items():
         value = getattr(fitted, name)
         assert isinstance(value, np.ndarray | list) == isinstance(form, tuple | list)
         if isinstance(value, np.ndarray):
@@ -322,8 +322,8 @@ def test_a_table_of_constants_leaves_nothing_to_learn(method):
     assert fitted.scores_.tolist() == [0, 0, 0, 0]
     assert fitted.ranking_.tolist() == [1, 2, 3, 4]
     assert fitted.get_support().tolist() == [True, True, False, False]
-    assert learned_by(fitted) == set(method.selector._learned)
-    for name, form in method.selector._learned.items():
+    assert learned_by(fitted) == set(method.selector._declared())
+    for name, form in method.selector._declared().items():
         if isinstance(form, tuple):
             value = np.asarray(getattr(fitted, name))
             assert value.ndim == len(form)

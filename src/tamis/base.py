@@ -244,11 +244,19 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _fit_constants(self, n_samples: int) -> None:
         """Set what is learned of a table of constants: zeros, and the declared values."""
-        for name, form in self._learned.items():
+        for name, form in self._declared().items():
             if isinstance(form, tuple):
                 shape = [self._size(size, n_samples) for size in form]
                 form = np.zeros(shape, dtype=np.intp if name in INTEGERS else np.float64)
             setattr(self, name, form)
+
+    @classmethod
+    def _declared(cls) -> dict[str, Any]:
+        """What `_learned` declares, here and in the classes above."""
+        declared: dict[str, Any] = {}
+        for one in reversed(cls.__mro__):
+            declared |= vars(one).get("_learned", {})
+        return declared
 
     def _size(self, name: str, n_samples: int) -> int:
         """A size that `_learned` names, for a table of which no column varies."""
@@ -260,7 +268,7 @@ class Selector(SelectorMixin, BaseEstimator):
         """Bring what `_fit` learned to all columns, and rank them."""
         varying = ~self._set_aside
         if not varying.all():
-            for name, form in self._learned.items():
+            for name, form in self._declared().items():
                 if isinstance(form, tuple) and "n_features" in form:
                     learned = _with_zeros(getattr(self, name), varying, form.index("n_features"))
                     setattr(self, name, learned)

@@ -55,6 +55,9 @@ class NeighborSelector(Selector):
     verbose: bool
     graph_: GraphReport
 
+    _learned: ClassVar[dict[str, Any]] = {
+        "graph_": GraphReport("none", "all features are constant"),
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -67,10 +70,6 @@ class NeighborSelector(Selector):
     def _unused_parameters(self) -> set[str]:
         unused = super()._unused_parameters()
         return unused if self.affinity is None else unused | {"n_neighbors", "neighbors"}
-
-    def _fit_constants(self, n_samples: int) -> None:
-        super()._fit_constants(n_samples)
-        self.graph_ = GraphReport("none", "all features are constant")
 
     def _given_graph(self, n_samples: int) -> Any:
         """The precomputed `affinity`, checked; or None."""
