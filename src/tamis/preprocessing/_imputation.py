@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.impute import SimpleImputer
 
-from tamis._typing import BoolArray, FloatArray, Matrix
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
 from tamis.preprocessing._low_rank import LowRank, fit_low_rank
+from tamis.preprocessing._readings import CategoryReading, Reading
 from tamis.utils.sparse import is_sparse
 
 # Tables of more columns, and at least as many rows, are imputed from their components.
@@ -78,3 +80,24 @@ def fit_imputation(X: Matrix, boolean: BoolArray, has_gaps: bool) -> Imputation:
     if wide and has_gaps and not is_sparse(X):
         low_rank = fit_low_rank(X if len(numbers) == n_columns else X[:, numbers])
     return Imputation(typical, low_rank, numbers)
+
+
+def usual_levels(readings: Iterable[Reading], codes: Sequence[IntArray]) -> list[int]:
+    """The most frequent level of each category, as its code.
+
+    Parameters
+    ----------
+    readings : iterable of Reading
+        Of all columns; those that are no categories have no codes.
+    codes : sequence of ndarray of int
+    """
+    n_levels = [one.n_outputs for one in readings if isinstance(one, CategoryReading)]
+    return [
+        int(np.argmax(np.bincount(code[code >= 0], minlength=most)))
+        for code, most in zip(codes, n_levels, strict=True)
+    ]
+
+
+def filled_codes(codes: Sequence[IntArray], usual: Sequence[int]) -> list[IntArray]:
+    """Codes with the most frequent level where there is no value; unknown levels stay unknown."""
+    return [np.where(code == -1, level, code) for code, level in zip(codes, usual, strict=True)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,24 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from tamis._typing import BoolArray, IntArray, Matrix
 from tamis.preprocessing._dict_form import fitted_from_dict, fitted_to_dict
 from tamis.preprocessing._encoding import expanded, offsets_and_factors
-from tamis.preprocessing._gaps import complete_rows, gaps_per_column, without_infinity
-from tamis.preprocessing._imputation import fit_imputation
-from tamis.preprocessing._kinds import (
-    CHOOSABLE,
-    NEARLY_ALL,
-    Recognised,
-    example,
-    is_caution,
-    recognised,
-)
-from tamis.preprocessing._readings import (
-    BooleanReading,
-    CategoryReading,
-    NumberReading,
-    Reading,
-)
+from tamis.preprocessing._gaps import complete_rows, gaps_per_column
+from tamis.preprocessing._imputation import filled_codes, fit_imputation, usual_levels
+from tamis.preprocessing._kinds import is_caution, recognised
+from tamis.preprocessing._names import output_names, places_by_name, renamed_outputs, wanted_kinds
+from tamis.preprocessing._notes import WHY_DROPPED, notes_of_imputation, notes_of_unused, reasons
+from tamis.preprocessing._numbers import columns_with_gaps, missing_shares, read_numbers
+from tamis.preprocessing._readings import BooleanReading, Reading, is_category
 from tamis.preprocessing._source import Source, source_of
-from tamis.utils.messages import describe_columns, did_you_mean
+from tamis.utils.messages import describe_columns
 from tamis.utils.sparse import is_sparse
 
 # Columns with a larger share of gaps are dropped.
@@ -113,6 +103,7 @@ class Preparation(TransformerMixin, BaseEstimator):
     }
 
     feature_names_in_: Any
+    dropped_: dict[str, str]
     imputed_: dict[str, float]
     _offset: Any
     _factor: Any
@@ -173,21 +164,10 @@ class Preparation(TransformerMixin, BaseEstimator):
         if source.named:
             self.feature_names_in_ = np.array(source.names, dtype=object)
         self._names = source.names
-        notes: list[str] = []
         self.dropped_, self.imputed_ = {}, {}
-        found = self._recognise(source)
-        self.kinds_ = {name: one.kind for name, one in found.items()}
-        self._readings: dict[str, Reading] = {}
-        for name, one in found.items():
-            notes += one.notes
-            if one.reading is None:
-                self.dropped_[name] = _WHY[one.kind]
-            elif one.kind == "category" and self.categories == "drop":
-                self.dropped_[name] = "categories are dropped"
-            else:
-                self._readings[name] = one.reading
+        notes = self._recognise(source)
         numbers, codes, _ = self._read(source)
-        shares = self._missing_shares(numbers, codes)
+        shares = missing_shares(self._readings, numbers, codes)
         notes += self._drop_gappy(shares)
         kept = np.array([name in self._readings for name in shares], dtype=bool)
         if not kept.all():
@@ -195,32 +175,18 @@ class Preparation(TransformerMixin, BaseEstimator):
             shares = {name: share for name, share in shares.items() if name in self._readings}
         if not self._readings:
             raise ValueError(
-                f"No column of the table can be used: {_reasons(self.dropped_)}; say in kinds "
+                f"No column of the table can be used: {reasons(self.dropped_)}; say in kinds "
                 "what they hold."
             )
         self.rows_ = np.ones(source.n_rows, dtype=bool)
         if self.missing == "drop-rows":
-            self.rows_ = complete_rows(numbers, codes)
-            n_dropped = int(np.count_nonzero(~self.rows_))
-            if self.rows_.sum() < 2:
-                raise ValueError(
-                    f"Only {self.rows_.sum()} of {source.n_rows} rows are without a gap; use "
-                    "missing='impute', or missing='drop-columns'."
-                )
-            if n_dropped:
-                notes.append(f"{n_dropped} of {source.n_rows} rows have a gap and are dropped.")
+            notes += self._find_rows(numbers, codes)
+            if not self.rows_.all():
                 numbers, codes = numbers[self.rows_], [code[self.rows_] for code in codes]
         self._fit_imputation(numbers, codes, shares)
-        notes += self._notes_of_imputation(shares)
-        constant = [name for name, kind in self.kinds_.items() if kind == "constant"]
-        for what, names in (
-            ("constant and dropped", constant),
-            ("empty and dropped", [n for n, kind in self.kinds_.items() if kind == "empty"]),
-        ):
-            if names:
-                verb = "is" if len(names) == 1 else "are"
-                notes.append(f"The {describe_columns(range(len(names)), names)} {verb} {what}.")
-        self._name_outputs()
+        notes += notes_of_imputation(self.imputed_, self._readings, self._imputation)
+        notes += notes_of_unused(self.kinds_)
+        self.groups_ = output_names(self._readings)
         self._fit_scaling(numbers, codes)
         self.notes_ = tuple(notes)
         return self
@@ -231,32 +197,23 @@ class Preparation(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "groups_")
         return tuple(note for note in self.notes_ if is_caution(note))
 
-    def _recognise(self, source: Source) -> dict[str, Recognised]:
-        wanted = self._wanted_kinds(source)
-        return {
+    def _recognise(self, source: Source) -> list[str]:
+        """Find out what each column holds and how it is read; what is odd about the columns."""
+        wanted = wanted_kinds(self.kinds, source.names)
+        found = {
             name: recognised(name, source.column(j), wanted.get(name), self.min_frequency)
             for j, name in enumerate(source.names)
         }
-
-    def _wanted_kinds(self, source: Source) -> dict[str, str]:
-        wanted = dict(self.kinds or {})
-        for name, kind in wanted.items():
-            if name not in source.names:
-                near = did_you_mean(str(name), source.names)
-                raise ValueError(f"kinds names the column {name!r}, which X does not have{near}.")
-            if kind not in CHOOSABLE:
-                raise ValueError(
-                    f"kinds says that {name!r} is {kind!r}; use one of {', '.join(CHOOSABLE)}."
-                )
-        return wanted
-
-    def _missing_shares(self, numbers: Matrix, codes: list[IntArray]) -> dict[str, float]:
-        counts = iter(gaps_per_column(numbers) / max(1, numbers.shape[0]))
-        categories = iter(codes)
-        return {
-            name: float(np.mean(next(categories) < 0) if _is_category(one) else next(counts))
-            for name, one in self._readings.items()
-        }
+        self.kinds_ = {name: one.kind for name, one in found.items()}
+        self._readings: dict[str, Reading] = {}
+        for name, one in found.items():
+            if one.reading is None:
+                self.dropped_[name] = WHY_DROPPED[one.kind]
+            elif one.kind == "category" and self.categories == "drop":
+                self.dropped_[name] = "categories are dropped"
+            else:
+                self._readings[name] = one.reading
+        return [note for one in found.values() for note in one.notes]
 
     def _drop_gappy(self, shares: dict[str, float]) -> list[str]:
         """Take out the columns that miss too much; one sentence for each."""
@@ -275,65 +232,34 @@ class Preparation(TransformerMixin, BaseEstimator):
                 notes.append(f"{name!r} is dropped: {self.dropped_[name]}.")
         return notes
 
+    def _find_rows(self, numbers: Matrix, codes: list[IntArray]) -> list[str]:
+        """Find the rows without a gap; a sentence on the others, if there are any."""
+        self.rows_ = complete_rows(numbers, codes)
+        n_rows, n_complete = len(self.rows_), int(self.rows_.sum())
+        if n_complete < 2:
+            raise ValueError(
+                f"Only {n_complete} of {n_rows} rows are without a gap; use missing='impute', or "
+                "missing='drop-columns'."
+            )
+        if n_complete == n_rows:
+            return []
+        return [f"{n_rows - n_complete} of {n_rows} rows have a gap and are dropped."]
+
     def _fit_imputation(
         self, numbers: Matrix, codes: list[IntArray], shares: dict[str, float]
     ) -> None:
         readings = list(self._readings.values())
         boolean = np.array(
-            [isinstance(one, BooleanReading) for one in readings if not _is_category(one)],
+            [isinstance(one, BooleanReading) for one in readings if not is_category(one)],
             dtype=bool,
         )
         has_gaps = bool((gaps_per_column(numbers) > 0).any())
         self._imputation = None
         if self.missing == "impute":
             self._imputation = fit_imputation(numbers, boolean, has_gaps)
-        n_levels = [one.n_outputs for one in readings if isinstance(one, CategoryReading)]
-        self._usual_levels = [
-            int(np.argmax(np.bincount(code[code >= 0], minlength=most)))
-            for code, most in zip(codes, n_levels, strict=True)
-        ]
+        self._usual_levels = usual_levels(readings, codes)
         if self.missing == "impute":
             self.imputed_ = {name: share for name, share in shares.items() if share > 0}
-
-    def _notes_of_imputation(self, shares: dict[str, float]) -> list[str]:
-        if not self.imputed_:
-            return []
-        model = self._imputation.low_rank if self._imputation else None
-        by_components, notes = [], []
-        for name, share in self.imputed_.items():
-            reading = self._readings[name]
-            if isinstance(reading, BooleanReading | CategoryReading):
-                how = "the most frequent value"
-            elif model is not None:
-                by_components.append(share)
-                continue
-            else:
-                how = "the median"
-            notes.append(f"{name!r}: {_percent(share)} of its values imputed by {how}.")
-        if by_components:
-            assert model is not None
-            notes.append(
-                f"{len(by_components)} columns with gaps imputed from {model.components.shape[1]} "
-                f"principal components: {_percent(float(np.mean(by_components)))} of their values."
-            )
-        if len(notes) > 20:
-            mean = _percent(float(np.mean(list(self.imputed_.values()))))
-            notes = [f"{len(self.imputed_)} columns with gaps imputed: {mean} of their values."]
-        return notes
-
-    def _name_outputs(self) -> None:
-        self.groups_ = {}
-        taken: set[str] = set()
-        for name, reading in self._readings.items():
-            plain = isinstance(reading, NumberReading | BooleanReading)
-            wanted = [name] if plain else reading.output_names(name)  # type: ignore[union-attr]
-            unique = []
-            for output in wanted:
-                while output in taken or (output in self._readings and output != name):
-                    output += "'"
-                taken.add(output)
-                unique.append(output)
-            self.groups_[name] = unique
 
     # --- transform ------------------------------------------------------------------------------
 
@@ -370,10 +296,7 @@ class Preparation(TransformerMixin, BaseEstimator):
                 own = True
                 assert self._imputation is not None
                 numbers = self._imputation.fill(numbers)
-            codes = [
-                np.where(code == -1, usual, code)
-                for code, usual in zip(codes, self._usual_levels, strict=True)
-            ]
+            codes = filled_codes(codes, self._usual_levels)
         n_outputs = sum(map(len, self.groups_.values()))
         out = expanded(list(self._readings.values()), numbers, codes, n_outputs)
         return self._scaled(out, own or out is not numbers)
@@ -384,106 +307,31 @@ class Preparation(TransformerMixin, BaseEstimator):
         return complete_rows(numbers, codes)
 
     def _refuse_gaps(self, numbers: Matrix, codes: list[IntArray]) -> None:
-        gappy = [name for name, share in self._missing_shares(numbers, codes).items() if share]
-        names = [
-            name
-            for name in gappy
-            if not _is_category(self._readings[name]) or (self._codes_of(name, codes) == -1).any()
-        ]
+        names = columns_with_gaps(self._readings, numbers, codes)
         if names:
             raise ValueError(
                 f"X has missing values in {describe_columns(range(len(names)), names)}, which had "
                 "none when fitted; fill them, or fit with missing='impute'."
             )
 
-    def _codes_of(self, name: str, codes: list[IntArray]) -> IntArray:
-        categories = [one for one, reading in self._readings.items() if _is_category(reading)]
-        return codes[categories.index(name)]
-
     def _read(self, source: Source, *, fitted: bool = False) -> tuple[Matrix, list[IntArray], bool]:
         """Numbers with gaps, codes of categories, and whether the numbers are a copy."""
-        where = (
-            self._positions(source)
-            if fitted
-            else dict(zip(source.names, range(len(source.names)), strict=True))
-        )
+        names = source.names
+        where = self._positions(source) if fitted else {name: j for j, name in enumerate(names)}
         positions = [where[name] for name in self._readings]
-        plain = all(one == NumberReading() for one in self._readings.values())
-        if source.matrix is not None and plain:
-            matrix, own = source.matrix, False
-            if positions != list(range(matrix.shape[1])):
-                matrix, own = matrix[:, positions], True
-            matrix, own = without_infinity(matrix, own)
-            return matrix, [], own
-        dtype: Any = np.float32
-        columns: list[Any] = []
-        codes: list[IntArray] = []
-        for name, position in zip(self._readings, positions, strict=True):
-            reading, column = self._readings[name], source.column(position)
-            read = reading.read(column)
-            if fitted:
-                self._answer_wrong(name, reading, column, read.wrong)
-            if _is_category(reading):
-                codes.append(read.values)
-            else:
-                columns.append(read.values)
-                narrow = isinstance(reading, BooleanReading) or read.values.dtype == np.float32
-                dtype = dtype if narrow else np.float64
-        only_flags = not any(one.dtype == np.float32 for one in columns)
-        dtype = np.float64 if only_flags else dtype
-        numbers = np.empty((source.n_rows, len(columns)), dtype=dtype)
-        for j in range(len(columns)):
-            numbers[:, j] = columns[j]
-            columns[j] = None
-        return numbers, codes, True
+        kinds = self.kinds_ if fitted else None
+        return read_numbers(source, self._readings, positions, kinds)
 
     def _positions(self, source: Source) -> dict[str, int]:
         """Where the fitted columns stand in a new table."""
-        where = {name: j for j, name in enumerate(source.names)}
-        if not (source.named and hasattr(self, "feature_names_in_")):
-            if len(source.names) != self.n_features_in_:
-                raise ValueError(
-                    f"X has {len(source.names)} features, but {type(self).__name__} is expecting "
-                    f"{self.n_features_in_} features as input."
-                )
-            return {name: j for j, name in enumerate(self._names)}
-        absent = [name for name in self._readings if name not in where]
-        if absent:
-            near = did_you_mean(absent[0], [n for n in source.names if n not in self._names])
+        if source.named and hasattr(self, "feature_names_in_"):
+            return places_by_name(self._readings, source.names, self._names)
+        if len(source.names) != self.n_features_in_:
             raise ValueError(
-                f"X lacks {describe_columns(range(len(absent)), absent)}, which the fitted table "
-                f"had{near}; rename or add the columns."
+                f"X has {len(source.names)} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
             )
-        return where
-
-    def _answer_wrong(self, name: str, reading: Reading, column: Any, wrong: BoolArray) -> None:
-        """Refuse a column of another kind; tell of single values that are."""
-        n_wrong = int(np.count_nonzero(wrong))
-        if n_wrong == 0:
-            return
-        n_values = int(np.count_nonzero(~column.missing()))
-        shown = example(column, wrong)
-        if _is_category(reading):
-            if n_wrong == n_values and not column.is_text:
-                raise ValueError(
-                    f"Column {name!r} held categories when fitted, and now holds other values "
-                    f"such as {shown!r}; give it the values that it had."
-                )
-            message = (
-                f"Column {name!r} has levels that were not there when fitted, such as {shown!r}: "
-                "none of its columns is 1 for them."
-            )
-        elif n_wrong > (1 - NEARLY_ALL) * n_values:
-            raise ValueError(
-                f"Column {name!r} held {_PLURAL[self.kinds_[name]]} when fitted, and now holds "
-                f"{shown!r}; give it values of the same kind."
-            )
-        else:
-            message = (
-                f"Column {name!r} holds {n_wrong} values that are no "
-                f"{_PLURAL[self.kinds_[name]]}, such as {shown!r}: counted as missing."
-            )
-        warnings.warn(message, UserWarning, stacklevel=5)
+        return {name: j for j, name in enumerate(self._names)}
 
     # --- scaling --------------------------------------------------------------------------------
 
@@ -493,8 +341,7 @@ class Preparation(TransformerMixin, BaseEstimator):
             return
         if self._imputation is not None and (gaps_per_column(numbers) > 0).any():
             numbers = self._imputation.fill(numbers.copy())
-        usual = zip(codes, self._usual_levels, strict=True)
-        codes = [np.where(code < 0, level, code) for code, level in usual]
+        codes = filled_codes(codes, self._usual_levels)
         readings = list(self._readings.values())
         sizes = [len(outputs) for outputs in self.groups_.values()]
         out = expanded(readings, numbers, codes, sum(sizes))
@@ -533,15 +380,8 @@ class Preparation(TransformerMixin, BaseEstimator):
             if given != known:
                 raise ValueError("input_features is not equal to feature_names_in_")
             if not hasattr(self, "feature_names_in_"):
-                new = dict(zip(self._names, given, strict=True))
-                return np.array(
-                    [
-                        str(new[name]) + output.removeprefix(name)
-                        for name, outputs in self.groups_.items()
-                        for output in outputs
-                    ],
-                    dtype=object,
-                )
+                renamed = renamed_outputs(self.groups_, self._names, given)
+                return np.array(renamed, dtype=object)
         return np.array([name for group in self.groups_.values() for name in group], dtype=object)
 
     def to_dict(self) -> dict[str, Any]:
@@ -558,30 +398,3 @@ class Preparation(TransformerMixin, BaseEstimator):
         form : dict
         """
         return fitted_from_dict(cls, form)
-
-
-_WHY = {
-    "text": "free text",
-    "identifier": "an identifier",
-    "constant": "all values are equal",
-    "empty": "it holds no value",
-}
-_PLURAL = {
-    "number": "numbers",
-    "boolean": "truth values",
-    "date": "dates",
-    "category": "categories",
-}
-
-
-def _is_category(reading: Reading) -> bool:
-    return isinstance(reading, CategoryReading)
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.01 else f"{share:.1g}"
-
-
-def _reasons(dropped: dict[str, str]) -> str:
-    shown = [f"{name!r} ({why})" for name, why in list(dropped.items())[:3]]
-    return ", ".join(shown) + (", …" if len(dropped) > 3 else "")

@@ -164,6 +164,11 @@ class CategoryReading:
 Reading = NumberReading | BooleanReading | DateReading | CategoryReading
 
 
+def is_category(reading: Reading) -> bool:
+    """Whether a column is read as codes of levels, not as numbers."""
+    return isinstance(reading, CategoryReading)
+
+
 def _of_levels(numbers: FloatArray, codes: IntArray) -> FloatArray:
     """The number of each row's level; NaN for -1, which counts from the end."""
     return np.append(numbers, np.nan)[codes]
