@@ -16,7 +16,8 @@ from tamis.cli._decisions import found_in_json, print_reasons
 from tamis.cli._failures import CommandError, command_words
 from tamis.cli._options import number_to_keep
 from tamis.cli._preparation import Scale, scales_itself, scaling_words
-from tamis.cli._screen import print_aside, print_json, print_table, print_text
+from tamis.cli._screen import print_aside, print_json, print_text
+from tamis.cli._selection_screen import print_kept
 from tamis.cli._selectors import fit, fit_defaults_to
 from tamis.cli._targets import write_all
 
@@ -180,17 +181,7 @@ def select_in_blocks(
     for sentence in sentences or (f"Keeps {len(rows):,} columns: {why_so_many}.",):
         print_text(sentence)
     print_text("")
-    print_table(
-        ("rank", "column", "name", "score"),
-        [
-            (str(row["rank"]), str(row["column"]), str(row["name"]), f"{row['score']:.4g}")
-            for row in rows[: asked.top]
-        ],
-        right=("rank", "column", "score"),
-        names=("name",),
-    )
-    if len(rows) > asked.top:
-        print_text(f"… and {len(rows) - asked.top:,} more (--top shows more, --ranking writes all)")
+    print_kept(rows, asked.top)
     if decisions is not None:
         print_reasons(decisions)
     if asked.ranking is not None:

@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from tamis._typing import BoolArray, FloatArray, IntArray
     from tamis.base import Selector
     from tamis.cli._mixed import Mixed
+    from tamis.cli._preparation import Prepared
 
-__all__ = ["SourceRanking", "grouped"]
+__all__ = ["SourceRanking", "grouped", "level_groups"]
 
 
 class SourceRanking:
@@ -53,3 +54,14 @@ def grouped(model: Selector, mixed: Mixed, number: int | None) -> GroupedSelecto
         groups[name] = list(range(start, start + len(outputs)))
         start += len(outputs)
     return GroupedSelector(model, groups, n_features_to_select=number)
+
+
+def level_groups(prepared: Prepared, mixed: Mixed) -> None:
+    """Scale what was made of one column so that together it counts as one."""
+    import numpy as np
+
+    if prepared.scaling == "none":
+        return
+    sizes = np.array([len(made) for made in mixed.preparation.groups_.values()])
+    if sizes.max() > 1:
+        prepared.X = prepared.X / np.sqrt(np.repeat(sizes, sizes))

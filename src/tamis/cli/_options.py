@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,6 +29,7 @@ __all__ = [
     "Memory",
     "Na",
     "Number",
+    "ReadingOptions",
     "Scheduler",
     "Seed",
     "Sep",
@@ -188,6 +191,43 @@ Jobs = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """What options say of how a file is read; as for :func:`tamis.io.read_columns`.
+
+    Attributes
+    ----------
+    labels, format, key, sep, decimal, thousands, encoding, sheet : str or None
+    header : bool or None
+    na, ids : sequence of str or None
+    """
+
+    labels: str | None = None
+    format: str | None = None
+    key: str | None = None
+    header: bool | None = None
+    sep: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+    na: Sequence[str] | None = None
+    ids: Sequence[str] | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What was said, by the names of :func:`tamis.io.read_columns`; nothing of what was not."""
+        said = {one.name: getattr(self, one.name) for one in fields(self)}
+        passed_on = ("labels", "format", "key", "header")  # of these also False and empty text
+        found = {
+            name: value
+            for name, value in said.items()
+            if value or (name in passed_on and value is not None)
+        }
+        if self.ids:
+            found["ids"] = self.ids[0] if len(self.ids) == 1 else list(self.ids)
+        return found
 
 
 def read_number(text: str | None) -> int | float | None:

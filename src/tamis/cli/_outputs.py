@@ -7,18 +7,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tamis.cli._failures import CommandError
 from tamis.cli._grouping import SourceRanking
 from tamis.cli._mixed import prepared_columns
 from tamis.cli._preparation import Prepared
 from tamis.cli._screen import working
 from tamis.cli._source import Source
-from tamis.cli._targets import write_all
+from tamis.cli._standard_output import STANDARD_OUTPUT
+from tamis.cli._targets import (
+    check_output,
+    check_ranking,
+    check_report,
+    check_targets,
+    write_all,
+)
 
 if TYPE_CHECKING:
     from tamis.base import Selector
     from tamis.preprocessing import Selection
 
-__all__ = ["Output", "plain_parameters", "write_outputs"]
+__all__ = ["Output", "files_to_write", "plain_parameters", "write_outputs"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,34 @@ class Output:
     prepared: bool
     pixels: tuple[int, int] | None
     command: str
+
+
+def files_to_write(
+    file: str,
+    *,
+    output: Path | None,
+    output_format: str | None,
+    ranking: Path | None,
+    report: Path | None,
+    save: Path | None,
+) -> dict[str, Path]:
+    """The files that are asked for, by option, each checked before the work begins."""
+    to_stdout = output == STANDARD_OUTPUT
+    targets = {
+        "--output": None if to_stdout else output,
+        "--ranking": ranking,
+        "--report": report,
+        "--save": save,
+    }
+    check_ranking(ranking)
+    folders = check_output(output, output_format)
+    paths = check_targets(targets, None if file.startswith("dataset:") else Path(file), folders)
+    check_report(report)
+    if save is not None and save.suffix.lower() != ".json":
+        raise CommandError(f"--save {save}: a selection is a JSON file; give it a name in .json.")
+    if to_stdout:
+        paths["--output"] = STANDARD_OUTPUT
+    return paths
 
 
 def write_outputs(

@@ -6,13 +6,14 @@ import atexit
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli._failures import CommandError, command_words, reason
 from tamis.cli._mixed import Cut, Mixed, prepared_table
+from tamis.cli._options import ReadingOptions
 from tamis.cli._screen import working
 
 if TYPE_CHECKING:
@@ -73,66 +74,32 @@ class Source:
         return text + (f"; {' and '.join(aside)} set aside" if aside else "") + "."
 
 
-def read_source(
-    file: str,
-    *,
-    labels: str | None = None,
-    ids: Sequence[str] | None = None,
-    format: str | None = None,
-    key: str | None = None,
-    header: bool | None = None,
-    reading: Mapping[str, Any] | None = None,
-    cut: Cut | None = None,
-) -> Source:
+def read_source(file: str, options: ReadingOptions, cut: Cut) -> Source:
     """Read a file or a registered set; a failure says in one line why that cannot be done.
 
     Parameters
     ----------
     file : str
-    labels, format, key, header
-        As for :func:`tamis.io.read`.
-    ids : sequence of str or None
-    reading : mapping or None
-        More of what :func:`tamis.io.read_columns` is told: "sep", "decimal" and so on.
-    cut : Cut or None
-        What is done to a table of mixed types or with gaps; None refuses it.
+    options : ReadingOptions
+    cut : Cut
+        What is done to a table of mixed types or with gaps.
     """
-    ids = list(ids or ())
-    options = _options(labels, format, key, header, reading)
+    given = options.given()
     if file.startswith(_REGISTERED):
-        name = _registered_name(file, {**options, "id": ids or None})
+        name = _registered_name(file, given)
         code = f"from tamis import datasets\n\ntable = datasets.load({name!r})"
         return _checked(Source(file, _registered(name), lambda: _registered(name), code))
     with working(f"reading {file}"):
-        path = spooled(file, format)
-        if cut is None:
-            given = {**options, "ids": ids[0]} if ids else options
-
-            def read() -> Table:
-                from tamis import io
-
-                return _told(file, path, lambda: io.read(path, **given))
-
-            return _checked(Source(file, read(), read, _code("read", file, given)))
-        return _any_table(file, path, _with_ids(options, ids), cut)
+        return _any_table(file, spooled(file, options.format), given, cut)
 
 
-def read_as_it_comes(
-    file: str,
-    *,
-    labels: str | None = None,
-    ids: Sequence[str] | None = None,
-    format: str | None = None,
-    key: str | None = None,
-    header: bool | None = None,
-    reading: Mapping[str, Any] | None = None,
-) -> RawTable:
+def read_as_it_comes(file: str, options: ReadingOptions) -> RawTable:
     """The columns of a file or a registered set as they come; parameters as `read_source` has."""
     from tamis.io import RawTable
 
-    options = _options(labels, format, key, header, reading)
+    given = options.given()
     if file.startswith(_REGISTERED):
-        table = _registered(_registered_name(file, {**options, "id": ids or None}))
+        table = _registered(_registered_name(file, given))
         beside = tuple(name for name, _ in table.beside())
         return RawTable(
             path=Path(file),
@@ -142,31 +109,14 @@ def read_as_it_comes(
             table=table,
         )
     with working(f"reading {file}"):
-        return read_raw(file, spooled(file, format), _with_ids(options, list(ids or ())))
+        return read_raw(file, spooled(file, options.format), given)
 
 
-def _options(
-    labels: str | None,
-    format: str | None,
-    key: str | None,
-    header: bool | None,
-    reading: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """What was said of a file, without what was not."""
-    options = {"labels": labels, "format": format, "key": key, "header": header}
-    options |= {name: value for name, value in (reading or {}).items() if value}
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _with_ids(options: dict[str, Any], ids: list[str]) -> dict[str, Any]:
-    return {**options, "ids": ids[0] if len(ids) == 1 else ids} if ids else options
-
-
-def _registered_name(file: str, options: Mapping[str, Any]) -> str:
+def _registered_name(file: str, given: Mapping[str, Any]) -> str:
     """The name of a registered set, of which nothing else can be said."""
-    for option, value in options.items():
-        if value is not None:
-            raise CommandError(f"{file} is a registered data set: leave out --{option}.")
+    for name in given:
+        option = "id" if name == "ids" else name
+        raise CommandError(f"{file} is a registered data set: leave out --{option}.")
     return file.removeprefix(_REGISTERED)
 
 

@@ -10,7 +10,16 @@ from pathlib import Path
 from tamis.cli._failures import CommandError, command_words, reason
 from tamis.utils.files import replacing
 
-__all__ = ["check_folder", "check_output", "check_report", "check_targets", "write_all"]
+__all__ = [
+    "check_folder",
+    "check_output",
+    "check_ranking",
+    "check_report",
+    "check_targets",
+    "write_all",
+]
+
+RANKING_FORMATS = (".csv", ".tsv", ".json")
 
 
 def check_targets(
@@ -66,6 +75,12 @@ def check_output(output: Path | None, output_format: str | None) -> tuple[str, .
         return ("--output",) if io.format_of(output, output_format).name == "zarr" else ()
     except io.TableError as error:
         raise CommandError(f"--output {command_words(error, '--output-format')}") from None
+
+
+def check_ranking(path: Path | None) -> None:
+    """Refuse a name that tells no format of a ranking."""
+    if path is not None and path.suffix.lower() not in RANKING_FORMATS:
+        raise CommandError(f"--ranking {path} must end in {', '.join(RANKING_FORMATS)}.")
 
 
 def check_report(path: Path | None) -> None:

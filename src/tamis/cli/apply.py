@@ -21,6 +21,7 @@ from tamis.cli._options import (
     Key,
     Labels,
     Na,
+    ReadingOptions,
     Sep,
     Sheet,
     Thousands,
@@ -107,17 +108,20 @@ def apply(
     if to_stdout:
         paths["--output"] = STANDARD_OUTPUT
     chosen = read_selection(selection)
-    reading = {
-        "sep": sep,
-        "decimal": decimal,
-        "thousands": thousands,
-        "encoding": encoding,
-        "sheet": sheet,
-        "na": na,
-    }
-    raw_table = read_as_it_comes(
-        file, labels=labels, ids=ids, format=format, key=key, header=header, reading=reading
+    options = ReadingOptions(
+        labels=labels,
+        ids=ids,
+        format=format,
+        key=key,
+        header=header,
+        sep=sep,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+        sheet=sheet,
+        na=na,
     )
+    raw_table = read_as_it_comes(file, options)
     ctx.with_resource(sent_to_stdout(paths))
     along = _write(paths["--output"], file, raw_table, chosen, raw, output_format)
     kept = chosen.kept if raw else chosen.get_feature_names_out().tolist()

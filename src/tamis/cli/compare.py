@@ -30,6 +30,7 @@ from tamis.cli._options import (
     MaxRows,
     Na,
     Number,
+    ReadingOptions,
     Seed,
     Sep,
     Sheet,
@@ -168,24 +169,20 @@ def compare(
         check_folder(output.absolute().parent, "--output")
         if output.exists() and not output.is_dir():
             raise CommandError(f"--output {output} is a file, not a folder; name another.")
-    key = layer_key(layer, key, file, format)
-    source = read_source(
-        file,
+    options = ReadingOptions(
         labels=labels,
         ids=ids,
         format=format,
-        key=key,
+        key=layer_key(layer, key, file, format),
         header=named,
-        reading={
-            "sep": sep,
-            "decimal": decimal,
-            "thousands": thousands,
-            "encoding": encoding,
-            "sheet": sheet,
-            "na": na,
-        },
-        cut=Cut(missing),
+        sep=sep,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+        sheet=sheet,
+        na=na,
     )
+    source = read_source(file, options, Cut(missing))
     most = max_rows or NEIGHBOR_ROWS
     data = mixed_data(source, missing, most, seed)
     check_values(source)

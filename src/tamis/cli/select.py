@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +13,11 @@ import typer
 from tamis.cli._blocks import InBlocks, comes_in_blocks, refuse_options, select_in_blocks
 from tamis.cli._cells import Batch, Genes, Subset, select_genes
 from tamis.cli._completion import format_names, method_names, parameter_settings
-from tamis.cli._decisions import found_in_json, print_reasons
 from tamis.cli._failures import ARGUMENTS, CommandError
-from tamis.cli._grouping import SourceRanking, grouped
+from tamis.cli._grouping import SourceRanking, grouped, level_groups
+from tamis.cli._keep_drop import at_least_the_kept, list_columns
 from tamis.cli._layers import layer_key, what_it_holds
-from tamis.cli._mixed import Cut, Missing, listed, refuse_both
+from tamis.cli._mixed import Cut, Missing
 from tamis.cli._options import (
     AsJson,
     CheckpointFile,
@@ -36,6 +35,7 @@ from tamis.cli._options import (
     Memory,
     Na,
     Number,
+    ReadingOptions,
     Scheduler,
     Seed,
     Sep,
@@ -44,23 +44,20 @@ from tamis.cli._options import (
     number_to_keep,
     read_number,
 )
-from tamis.cli._outputs import Output, plain_parameters, write_outputs
-from tamis.cli._preparation import Prepared, Scale, image_shape, prepare, scales_itself
-from tamis.cli._screen import print_json, print_table, print_text, working
+from tamis.cli._outputs import Output, files_to_write, write_outputs
+from tamis.cli._preparation import Scale, image_shape, prepare, scales_itself
+from tamis.cli._screen import print_json, working
+from tamis.cli._selection_screen import Told, print_selection, selection_in_json
 from tamis.cli._selectors import fit, fit_defaults_to, make_selector, read_parameters
-from tamis.cli._source import Source, read_source
+from tamis.cli._source import read_source
 from tamis.cli._standard_output import STANDARD_OUTPUT, format_on_stdout, sent_to_stdout
-from tamis.cli._targets import check_output, check_report, check_targets
+from tamis.cli._targets import check_ranking, check_targets
 from tamis.cli.methods import find_method
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from tamis.base import Selector
 
 __all__ = ["select"]
-
-RANKING_FORMATS = (".csv", ".tsv", ".json")
 
 
 def select(
@@ -284,7 +281,8 @@ def select(
         }
         refuse_options(needs_all)
         aside = [name for name in (labels, *(ids or ())) if name is not None]
-        check_targets({"--ranking": ranking}, None, _check_formats(None, None, ranking))
+        check_ranking(ranking)
+        check_targets({"--ranking": ranking}, None)
         asked = InBlocks(
             memory=memory,
             scheduler=scheduler,
@@ -308,52 +306,42 @@ def select(
             "it out."
         )
     output_format = format_on_stdout(output, output_format, as_json)
-    to_stdout = output == STANDARD_OUTPUT
-    targets = {
-        "--output": None if to_stdout else output,
-        "--ranking": ranking,
-        "--report": report,
-        "--save": save,
-    }
-    folders = _check_formats(output, output_format, ranking)
-    paths = check_targets(targets, None if file.startswith("dataset:") else Path(file), folders)
-    check_report(report)
-    if save is not None and save.suffix.lower() != ".json":
-        raise CommandError(f"--save {save}: a selection is a JSON file; give it a name in .json.")
-    if to_stdout:
-        paths["--output"] = STANDARD_OUTPUT
-
+    paths = files_to_write(
+        file,
+        output=output,
+        output_format=output_format,
+        ranking=ranking,
+        report=report,
+        save=save,
+    )
     if prepared_output and output is None:
         raise CommandError("--prepared says how -o is written; name a file with -o.")
     key = layer_key(layer, key, file, format)
-    reading = {
-        "sep": sep,
-        "decimal": decimal,
-        "thousands": thousands,
-        "encoding": encoding,
-        "sheet": sheet,
-        "na": na,
-    }
-    source = read_source(
-        file,
+    options = ReadingOptions(
         labels=labels,
         ids=ids,
         format=format,
         key=key,
         header=header,
-        reading=reading,
-        cut=Cut(missing, keep or (), drop or (), numeric_only),
+        sep=sep,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+        sheet=sheet,
+        na=na,
     )
-    n_left = _list_columns(model, source, keep or (), drop or ())
+    source = read_source(file, options, Cut(missing, keep or (), drop or (), numeric_only))
+    n_left = list_columns(model, source, keep or (), drop or ())
     finds_number = wanted is None and isinstance(model.n_features_to_select, str)
     why_so_many, n_wanted = "", None
     if not finds_number:
         n_wanted, why_so_many = number_to_keep(wanted, n_left, source.name)
-        n_wanted = _at_least_the_kept(n_wanted, wanted, model, source)
+        n_wanted = at_least_the_kept(n_wanted, wanted, model, source)
         model.set_params(n_features_to_select=n_wanted)
     pixels = image_shape(shape, source)
     prepared = prepare(source, chosen, scale, max_rows, seed)
-    _level_groups(prepared, source)
+    if source.mixed is not None:
+        level_groups(prepared, source.mixed)
     prepared.words += fit_defaults_to(prepared.X.shape[0], model, chosen, parameters)
     said = source.describe()
     fitted = model if source.mixed is None else grouped(model, source.mixed, n_wanted)
@@ -381,131 +369,30 @@ def select(
     how = Output(output_format, prepared_output, pixels, command)
     write_outputs(paths, source, prepared, model, ranked, chosen.name, how)
     holds = what_it_holds(source, key, output, output_format, n_kept) if not source.mixed else []
-    kept = best_first(ranked, n_kept)
     decisions = read_decisions(model, [str(name) for name in source.table.feature_names])
     made = source.mixed.notes if source.mixed is not None else ()
-    if as_json:
-        print_json(
-            {
-                "source": source.name,
-                "n_samples": n_samples,
-                "n_columns": n_columns,
-                "n_rows_used": n_rows,
-                "method": chosen.name,
-                "why": why,
-                "parameters": plain_parameters(model),
-                "scaling": prepared.scaling,
-                "notes": [*source.table.notes, *made, *prepared.words],
-                "seconds": round(seconds, 3),
-                "n_kept": n_kept,
-                "kept": [
-                    {
-                        "rank": rank,
-                        "column": int(column),
-                        "name": str(names[column]),
-                        "score": float(ranked.scores_[column]),
-                    }
-                    for rank, column in enumerate(kept, start=1)
-                ],
-                "output_holds": holds,
-                "files": {option.removeprefix("--"): str(path) for option, path in paths.items()},
-                **found_in_json(model, decisions, scale_asked_for=scale != "auto"),
-            }
-        )
-        return
-    print_text(said)
-    for sentence in (*source.table.notes, *made, *prepared.words):
-        print_text(sentence)
-    print_text(f"Method: {chosen.name}, {why}.")
-    sentences = decisions.sentences if decisions is not None else ()
-    for sentence in sentences or (f"Keeps {n_kept:,} columns: {why_so_many}.",):
-        print_text(sentence)
-    if sentences and len(source.table.feature_names) > n_columns:
-        print_text(
-            f"Numbers made of one column are one decision: {n_kept:,} of {n_columns:,} columns of "
-            "the table are kept."
-        )
-    print_text("")
-    print_table(
-        ("rank", "column", "name", "score"),
-        [
-            (str(rank), str(column), str(names[column]), f"{ranked.scores_[column]:.4g}")
-            for rank, column in enumerate(kept[:top], start=1)
-        ],
-        right=("rank", "column", "score"),
-        names=("name",),
+    told = Told(
+        source=source.name,
+        size=said,
+        n_samples=n_samples,
+        n_columns=n_columns,
+        n_rows=n_rows,
+        n_numbers=len(source.table.feature_names),
+        names=names,
+        method=chosen.name,
+        why=why,
+        why_so_many=why_so_many,
+        model=model,
+        ranked=ranked,
+        decisions=decisions,
+        scaling=prepared.scaling,
+        scale_asked_for=scale != "auto",
+        notes=[*source.table.notes, *made, *prepared.words],
+        seconds=seconds,
+        holds=holds,
     )
-    if n_kept > top:
-        print_text(f"… and {n_kept - top:,} more (--top shows more, --ranking writes all)")
-    if decisions is not None:
-        print_reasons(decisions)
-    for option, path in paths.items():
-        if not (to_stdout and option == "--output"):
-            print_text(f"Wrote {path}")
-    for sentence in holds:
-        print_text(sentence)
-
-
-def best_first(model: Selector | SourceRanking, number: int) -> np.ndarray:
-    """The columns that are kept, the best first."""
-    import numpy as np
-
-    order: np.ndarray = np.argsort(model.ranking_)[:number]
-    return order
-
-
-def _list_columns(model: Selector, source: Source, keep: Sequence[str], drop: Sequence[str]) -> int:
-    """Tell the selector what to keep and to drop; return how many columns are chosen among."""
-    import numpy as np
-
-    if source.mixed is not None:  # what to drop is not in the table
-        groups = source.mixed.preparation.groups_
-        outputs = [output for name in source.mixed.keep for output in groups[name]]
-        places = {name: place for place, name in enumerate(source.table.feature_names)}
-        if outputs:
-            model.set_params(keep=[places[output] for output in outputs])
-        return len(groups)
-    names = [str(name) for name in source.table.feature_names]
-    kept = listed(keep, "--keep", names, source.name)
-    dropped = listed(drop, "--drop", names, source.name)
-    refuse_both(kept, dropped, names)
-    if kept.any():
-        model.set_params(keep=np.flatnonzero(kept).tolist())
-    if dropped.any():
-        model.set_params(drop=np.flatnonzero(dropped).tolist())
-    n_left = int(np.count_nonzero(~dropped))
-    if n_left == 0:
-        raise CommandError(f"{source.name}: nothing to select: --drop names all of its columns.")
-    return n_left
-
-
-def _at_least_the_kept(
-    number: int, wanted: int | float | None, model: Selector, source: Source
-) -> int:
-    """The number of columns, which those to keep may raise where none was asked for."""
-    n_kept = len(source.mixed.keep) if source.mixed is not None else len(model.keep or ())
-    if n_kept > number and wanted is not None:
-        raise CommandError(
-            f"-k keeps {number} columns, but --keep names {n_kept}; ask for at least {n_kept}."
-        )
-    return max(n_kept, number)
-
-
-def _level_groups(prepared: Prepared, source: Source) -> None:
-    """Scale what was made of one column so that together it counts as one."""
-    import numpy as np
-
-    if source.mixed is None or prepared.scaling == "none":
-        return
-    sizes = np.array([len(made) for made in source.mixed.preparation.groups_.values()])
-    if sizes.max() > 1:
-        prepared.X = prepared.X / np.sqrt(np.repeat(sizes, sizes))
-
-
-def _check_formats(
-    output: Path | None, output_format: str | None, ranking: Path | None
-) -> tuple[str, ...]:
-    """Refuse names from which no format can be told; return the options that write a folder."""
-    if ranking is not None and ranking.suffix.lower() not in RANKING_FORMATS:
-        raise CommandError(f"--ranking {ranking} must end in {', '.join(RANKING_FORMATS)}.")
-    return check_output(output, output_format)
+    if as_json:
+        print_json(selection_in_json(told, paths))
+    else:
+        sent = "--output" if output == STANDARD_OUTPUT else None
+        print_selection(told, top, [path for option, path in paths.items() if option != sent])

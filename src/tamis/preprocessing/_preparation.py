@@ -380,8 +380,7 @@ class Preparation(TransformerMixin, BaseEstimator):
             if given != known:
                 raise ValueError("input_features is not equal to feature_names_in_")
             if not hasattr(self, "feature_names_in_"):
-                renamed = renamed_outputs(self.groups_, self._names, given)
-                return np.array(renamed, dtype=object)
+                return np.array(renamed_outputs(self.groups_, self._names, given), dtype=object)
         return np.array([name for group in self.groups_.values() for name in group], dtype=object)
 
     def to_dict(self) -> dict[str, Any]:
