@@ -11,6 +11,12 @@ import typer
 
 from tamis.cli._completion import format_names, table_names
 from tamis.cli._failures import CommandError
+from tamis.utils.counts import (
+    FEWEST_BY_DEFAULT,
+    MOST_BY_DEFAULT,
+    number_by_default,
+    share_of,
+)
 
 __all__ = [
     "AsJson",
@@ -38,10 +44,6 @@ __all__ = [
     "number_to_keep",
     "read_number",
 ]
-
-# Of a table so wide that a tenth is more than this, this many columns are kept by default.
-MOST_BY_DEFAULT = 100
-FEWEST_BY_DEFAULT = 10
 
 
 def check_jobs(jobs: int) -> int:
@@ -255,8 +257,6 @@ def read_number(text: str | None) -> int | float | None:
 def number_to_keep(wanted: int | float | None, n_columns: int, source: str) -> tuple[int, str]:
     """How many columns are kept, and in words why so many."""
     if isinstance(wanted, float):
-        from tamis.utils.counts import share_of
-
         return share_of(wanted, n_columns), f"{wanted:.4g} of the columns, as asked for"
     if wanted is not None:
         if wanted > n_columns:
@@ -265,9 +265,8 @@ def number_to_keep(wanted: int | float | None, n_columns: int, source: str) -> t
                 f"1 to {n_columns}."
             )
         return wanted, "as asked for"
-    half = max(1, n_columns // 2)
-    number = min(max(n_columns // 10, FEWEST_BY_DEFAULT), MOST_BY_DEFAULT, half)
-    if number == half:
+    number = number_by_default(n_columns)
+    if number == max(1, n_columns // 2):
         why = "half of the columns"
     elif number == MOST_BY_DEFAULT:
         why = f"the most that is kept unasked, {MOST_BY_DEFAULT}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tamis.cli._failures import CommandError, reason
+from tamis.utils.counts import NEIGHBOR_ROWS
 
 if TYPE_CHECKING:
     from sklearn.base import TransformerMixin
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tamis.registry import Method
 
 __all__ = [
-    "NEIGHBOR_ROWS",
     "Prepared",
     "Scale",
     "check_values",
@@ -27,9 +27,6 @@ __all__ = [
 ]
 
 Scale = Literal["auto", "standard", "columns", "unit", "none"]
-
-# Methods that search the neighbours of every row compare each with each: minutes at 100,000 rows.
-NEIGHBOR_ROWS = 20_000
 
 
 @dataclass

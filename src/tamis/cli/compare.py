@@ -38,11 +38,12 @@ from tamis.cli._options import (
     number_to_keep,
     read_number,
 )
-from tamis.cli._preparation import NEIGHBOR_ROWS, Scale, check_values
+from tamis.cli._preparation import Scale, check_values
 from tamis.cli._screen import print_json, print_text, working
 from tamis.cli._source import read_source
 from tamis.cli._targets import check_folder, write_all
 from tamis.cli.methods import find_method, third_party_selectors
+from tamis.utils.counts import NEIGHBOR_ROWS
 
 if TYPE_CHECKING:
     from tamis.evaluation import Record, Task

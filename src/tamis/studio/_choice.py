@@ -17,12 +17,9 @@ from tamis.base import Selector
 from tamis.grouped import GroupedSelector
 from tamis.preprocessing import Preparation, drawn_samples, scaled
 from tamis.studio._table import OpenTable
+from tamis.utils.counts import NEIGHBOR_ROWS, number_by_default
 
-# As many rows are ranked by methods that compare each with each; the command line does the same.
-NEIGHBOR_ROWS = 20_000
 SEED = 0
-# Unless a number is asked for, methods that find none keep a tenth, within these bounds.
-FEWEST, MOST = 10, 100
 
 
 @dataclass(frozen=True)
@@ -236,7 +233,7 @@ def choose(numbers: Numbers, decisions: Decisions) -> Chosen:
         number = decisions.number
         n_left = n_sources - len(drop)
         if number is None and not finds:
-            number = min(max(n_left // 10, FEWEST), MOST, max(1, n_left // 2))
+            number = number_by_default(n_left)
         if number is not None:
             number = max(min(number, n_left), len(keep), 1)
         fitted = _fitted(model, numbers, X, number, keep, drop)

@@ -6,7 +6,6 @@ import asyncio
 import json
 import secrets
 import signal
-import socket
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -24,26 +23,14 @@ from starlette.routing import Route
 from tamis.charts import drawing
 from tamis.studio import _actions as actions
 from tamis.studio import _told as told
+from tamis.studio._access import HEADERS, HOST, hosts_of, listening, refused
 from tamis.studio._session import NotThereError, Session
 
-HOST = "127.0.0.1"
 # What a page may send: a decision is small, a table may be large.
 MOST_SENT = 1 << 20
 MOST_UPLOADED = 1 << 28
 # Seconds after the last page was closed until what is under way is stopped: a reload is quicker.
 GRACE = 5.0
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 # The files of the page; nothing else can be asked for.
 ASSETS = (
@@ -81,7 +68,7 @@ class Studio:
     def __init__(self, session: Session, port: int = 0) -> None:
         self.session = session
         self.token = secrets.token_urlsafe(24)
-        self._socket = _listening(port)
+        self._socket = listening(port)
         self.port = int(self._socket.getsockname()[1])
         self.url = f"http://{HOST}:{self.port}/{self.token}/"
         self._pages = 0
@@ -294,13 +281,14 @@ class _Guard:
 
     def __init__(self, app: Any, port: int, token: str) -> None:
         self.app = app
-        self.hosts = {f"{HOST}:{port}", f"localhost:{port}"}
+        self.hosts = hosts_of(port)
         self.start = f"/{token}/"
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return
-        refusal = self._refusal(scope)
+        why = refused(scope, self.hosts, self.start)
+        refusal = _refusal(*why) if why else None
 
         async def with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -309,24 +297,6 @@ class _Guard:
             await send(message)
 
         await (refusal or self.app)(scope, receive, with_headers)
-
-    def _refusal(self, scope: Any) -> Response | None:
-        headers = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in scope["headers"]]
-        hosts = [value for key, value in headers if key == "host"]
-        origins = [value for key, value in headers if key == "origin"]
-        if len(hosts) != 1 or hosts[0] not in self.hosts:
-            return _refusal("this address belongs to no page of ours.", 421)
-        sites = [value for key, value in headers if key == "sec-fetch-site"]
-        if any(site not in ("same-origin", "none") for site in sites):
-            return _refusal("another page must not ask this.", 403)
-        if any(origin != f"http://{hosts[0]}" for origin in origins):
-            return _refusal("another page must not ask this.", 403)
-        if scope["method"] not in ("GET", "HEAD") and not origins:
-            return _refusal("only the page itself may ask this.", 403)
-        path = scope["path"]
-        if not secrets.compare_digest(path[: len(self.start)].encode(), self.start.encode()):
-            return _refusal("the address lacks its token; open the one that was printed.", 404)
-        return None
 
 
 class _Server(uvicorn.Server):
@@ -356,19 +326,6 @@ class _Server(uvicorn.Server):
         if loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self._ended.set)
         self._ending()
-
-
-def _listening(port: int) -> socket.socket:
-    """A socket of this machine alone."""
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((HOST, port))
-        made.listen(128)
-    except OSError:
-        made.close()
-        raise
-    return made
 
 
 def _file(name: str) -> Response:
