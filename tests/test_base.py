@@ -802,6 +802,7 @@ def test_the_inverse_puts_zeros_in_the_place_of_dropped_columns(X):
 # --- real data --------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.* takes neighbours by their angles")
 @pytest.mark.slow
 @every_simple_method
 @pytest.mark.parametrize("name", ["News20", "MouseBladder_sc"])

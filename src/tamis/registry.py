@@ -359,7 +359,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns that lie in the leading principal subspace",
                 cost="O(nd·min(n, d))",
                 reference="Mahoney, Drineas, PNAS 2009",
-                tune={"n_components": (None, 2, 5, 20, 0.9)},
+                tune={"n_components": (None, 2, 5, 0.9)},
             ),
             Method(
                 "sparse_kmeans",
@@ -377,7 +377,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns that vary much and correlate little with the others",
                 cost="O(nd²)",
                 reference="Roffo, Melzi, Cristani, ICCV 2015",
-                tune={"alpha": (0.0, 0.25, 0.5, 0.75, 1.0)},
+                tune={"alpha": (0.0, 0.25, 0.5, 0.75)},  # 1 is the deviations alone
             ),
             Method(
                 "sogfs",

@@ -59,6 +59,7 @@ def test_what_is_passed_on(run, monkeypatch, tmp_path):
         "seed": 3,
         "fresh": True,
         "progress": False,
+        "candidates": [],
     }
 
 

@@ -159,6 +159,7 @@ def found_among(method, X, **parameters):
     return sum(j < 20 for j in best(method, X, 20, **parameters))
 
 
+@pytest.mark.filterwarnings("ignore:.* reads a graph in which one sample")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_clusters_are_found_by_eufs_and_by_cufs_with_a_larger_penalty(seed):

@@ -240,6 +240,7 @@ def test_large_real_tables_are_solved(benchmark_set, name):
     np.testing.assert_allclose(model.embedding_.T @ model.embedding_, np.eye(5), atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:.* reads a graph in which one sample")
 @pytest.mark.parametrize("name", ["MouseBladder_sc", "News20"])
 @pytest.mark.parametrize("n_features", [100, 500])
 def test_sparse_and_dense_real_tables_have_the_same_scores(fullest_columns, name, n_features):

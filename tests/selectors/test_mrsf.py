@@ -273,6 +273,7 @@ def test_large_real_tables_are_solved(benchmark_set, name, alpha):
     assert (np.diff(model.objective_) <= 0).all()
 
 
+@pytest.mark.filterwarnings("ignore:.* takes neighbours by their angles")
 @pytest.mark.slow
 def test_words_that_occur_together_have_no_scores_of_rounding(benchmark_set):
     X, _ = benchmark_set("BASEHOCK")

@@ -34,6 +34,8 @@ ALL_FEATURES = "all_features"
 RANDOM = registry.RANDOM_BASELINE
 # What the two baselines are called in results, tables and figures.
 ALL_FEATURES_LABEL, RANDOM_LABEL = "All features", "Random subsets"
+# Parameters that methods were given later than the journals, with their defaults.
+LATER = (("keep", None), ("drop", None), ("neighbors", "auto"))
 # The value of a parameter that stands for the number of classes of the set.
 N_CLASSES = "n_classes"
 
@@ -116,8 +118,8 @@ class Candidate:
         parameters = sorted(
             (name, value)
             for name, value in model.get_params().items()
-            # Later than the journals: a list that is not there changes no run.
-            if not (name in ("keep", "drop") and value is None)
+            # Later than the journals: where they have their defaults, they change no run.
+            if (name, value) not in LATER
         )
         if self.selector is None and all(is_plain(value) for _, value in parameters):
             return digest(table, self.scaling, parameters)
