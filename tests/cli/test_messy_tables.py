@@ -127,6 +127,14 @@ def test_what_may_be_an_identifier_is_never_used_silently(run, blobs, tmp_path, 
     assert f"'id' is named like an identifier, but its values repeat: taken for {kind}" in said
 
 
+def test_an_id_that_repeats_is_told_among_numbers_alone_too(run, blobs, tmp_path):
+    several_rows_each = np.arange(len(blobs)) // 3
+    blobs.assign(id=several_rows_each).to_csv(tmp_path / "ids.csv", index=False)
+    result = run("select", "ids.csv", *QUICK["select"])
+    assert result.exit_code == 0, result.output
+    assert "Column 'id' looks like a running number or an id" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

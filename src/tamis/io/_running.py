@@ -18,6 +18,8 @@ _NAMES = re.compile(
     r"(?:.*[ _.-])?(?:id|ids|uid|guid)|.*[a-z]I[Dd]|index|idx|row ?(?:nr|no|num|number)?\.?"
     r"|nr\.?|no\.?|#|unnamed: \d+",
 )
+# Of these even values that repeat, as in a table of several rows per person.
+_ID_NAMES = re.compile(r"(?:.*[ _.-])?(?:id|ids|uid|guid)|.*[a-z]I[Dd]")
 
 
 def running_number_hints(X: Any, names: Sequence[str], has_ids: bool) -> list[str]:
@@ -71,7 +73,10 @@ def _is_running(values: Any) -> bool:
 
 
 def _id_columns(X: Any, names: Sequence[str]) -> set[int]:
-    """Columns that are called as ids are, and hold different whole numbers."""
+    """Columns that are called as ids are, and hold whole numbers.
+
+    Where a name may also be that of a count ("index", "no."), the numbers must differ.
+    """
     if X.shape[0] < _FEWEST_ROWS:
         return set()
     found = set()
@@ -79,6 +84,9 @@ def _id_columns(X: Any, names: Sequence[str]) -> set[int]:
         if not (_NAMES.fullmatch(name.strip()) or _NAMES.fullmatch(name.strip().casefold())):
             continue
         values = _column(X, j)
-        if np.array_equal(values, np.rint(values)) and len(np.unique(values)) == len(values):
+        is_id = any(_ID_NAMES.fullmatch(one) for one in (name.strip(), name.strip().casefold()))
+        if np.array_equal(values, np.rint(values)) and (
+            is_id or len(np.unique(values)) == len(values)
+        ):
             found.add(j)
     return found
