@@ -22,7 +22,7 @@ from tamis.solvers.principal import principal_components
 from tamis.solvers.residual import left_of
 from tamis.solvers.row_norms import row_norms
 from tamis.solvers.table_operator import TableOperator
-from tamis.utils.columns import centred_unit_columns
+from tamis.utils.columns import centred_unit_columns, variances
 
 Target = Literal["groups", "eigenvector"]
 
@@ -34,6 +34,9 @@ MAX_EPOCHS = 2000
 CARRIED = 0.99
 # Up to so many groups of all partitions together their products are decomposed directly.
 MOST_GROUPS = 2000
+# Of more groups so many components are sought, at most: a table with hundreds of groups has little
+# that a few hundred leave.
+MOST_COMPONENTS = 256
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,12 @@ def targets_of(shape: Shape) -> tuple[Target, FloatArray]:
     """What is to be rebuilt from few columns, centred, and what it is called.
 
     The indicators of the groups of all partitions together, or rather the leading principal
-    components of these indicators, as many as carry 99 % of their variance. Let B have a column for
-    every group of every partition, centred and of unit length; then ``B Bᵀ`` says how often two
-    samples are in one group, in how many of the partitions, and the regression depends on nothing
-    else: ``‖XW − B‖² + α‖W‖21`` is the same for B and for BQ with an orthogonal Q. Groups that
-    only some partitions have weigh less, and none appears or vanishes with the last digits of the
-    table.
+    components of these indicators, as many as carry 99 % of their variance, or 256. Let B have a
+    column for every group of every partition, centred and of unit length; then ``B Bᵀ`` says how
+    often two samples are in one group, in how many of the partitions, and the regression depends on
+    nothing else: ``‖XW − B‖² + α‖W‖21`` is the same for B and for BQ with an orthogonal Q. Groups
+    that only some partitions have weigh less, and none appears or vanishes with the last digits of
+    the table.
 
     With one group only, there is no indicator: the smoothest eigenvector of the graph stands in.
     """
@@ -104,11 +107,13 @@ def _leading(B: SparseMatrix) -> FloatArray:
     """The centred table in its principal components that carry 99 % of its variance.
 
     A dense problem as wide as the groups of all partitions are many or, where they are very many,
-    by Lanczos.
+    256 components by Lanczos, of which those beyond the 99 % are left out.
     """
     if B.shape[1] > MOST_GROUPS:
-        _, directions = principal_components(B, CARRIED)
-        return TableOperator.centred(B).times(directions)
+        carried, directions = principal_components(B, min(MOST_COMPONENTS, *B.shape))
+        beyond = np.cumsum(carried) >= CARRIED * variances(B).sum()
+        n_needed = int(beyond.argmax()) + 1 if beyond.any() else len(carried)
+        return TableOperator.centred(B).times(directions[:, :n_needed])
     mean = B.mean(axis=0)
     values, vectors = eigh((B.T @ B).toarray() - B.shape[0] * np.outer(mean, mean))
     values, vectors = values[::-1].clip(min=0), vectors[:, ::-1]
