@@ -203,7 +203,8 @@ def test_sparse_and_dense_real_tables_have_the_same_scores(benchmark_set):
     X = X / X.max()
     settings = {"random_state": 0, "max_iter": 5, "tol": 0}
     sparse, dense = JDLUFS(**settings).fit(X), JDLUFS(**settings).fit(X.toarray())
-    np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-8 * dense.scores_.max())
+    # Sums are taken in another order, and a last digit of the table alone moves the scores by 3e-8.
+    np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-6 * dense.scores_.max())
 
 
 def test_a_wide_table_needs_no_square_of_its_features():
