@@ -49,6 +49,7 @@ IN_BLOCKS = (
     "SPEC",
     "MCFS",
     "MRSF",
+    "JELSR",
     "Auto",
 )
 # For `_learned`: the objective of each iteration.
@@ -219,7 +220,7 @@ class Selector(SelectorMixin, BaseEstimator):
                 "blocks, whose rows are tied to landmarks."
             )
         task = {"selector": type(self).__name__, "needs": self._needs}
-        if self._needs == "graph":
+        if self._needs in ("graph", "joint products"):
             task |= {name: repr(value) for name, value in self._graph_task().items()}
         return condense(blocks, self._needs, task)
 

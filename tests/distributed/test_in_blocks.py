@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 from tamis import (
+    JELSR,
     MCFS,
     MRSF,
     SPEC,
@@ -43,6 +44,8 @@ GRAPHS = [
     MCFS(3, n_clusters=3, keep=[7]),
     MRSF(3, n_clusters=4),
     MRSF(3, n_clusters=4, drop=[0]),
+    JELSR(3, n_components=3),
+    JELSR(3, n_components=4, alpha=0.2, beta=5.0, drop=[7]),
 ]
 
 
@@ -141,7 +144,7 @@ def test_a_table_of_constants(tmp_path):
 def test_the_others_say_who_can(X, tmp_path):
     np.save(tmp_path / "x.npy", X)
     table = io.open(tmp_path / "x.npy")
-    with pytest.raises(TypeError, match=r"UDFS needs all rows .* MRSF and Auto do"):
+    with pytest.raises(TypeError, match=r"UDFS needs all rows .* JELSR and Auto do"):
         UDFS(3).fit(table)
     with pytest.raises(ValueError, match="affinity"):
         MRSF(3, affinity=sp.eye_array(N, format="csr")).fit(table)
@@ -331,6 +334,22 @@ def test_condense_holds_what_it_says(X, tmp_path):
     fewer = condensed.of_columns([1, 3])
     assert fewer.shape == (N, 2)
     np.testing.assert_allclose(fewer.mean, X[:, [1, 3]].mean(axis=0))
+
+
+def test_jelsr_by_landmarks_in_memory_and_in_blocks(X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    expected = JELSR(3, neighbors="landmarks").fit(X)
+    found = JELSR(3).fit(io.open(tmp_path / "x.npy"))
+    np.testing.assert_allclose(found.scores_, expected.scores_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-6)
+    assert found.graph_.method == expected.graph_.method == "landmarks"
+
+
+def test_too_many_landmarks_for_their_products(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(4000, 100)))
+    table = io.open(tmp_path / "x.npy", memory="18MiB")
+    with pytest.raises(io.TableError, match=r"the products of 100 columns and 800 landmarks take"):
+        JELSR(3).fit(table)
 
 
 @pytest.mark.parametrize("weights", ["heat", "binary", "cosine"])

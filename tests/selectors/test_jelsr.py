@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.preprocessing import scale
 
 from tamis import JELSR, MRSF
-from tamis.graphs import lle_weights, neighbor_graph
+from tamis.graphs import LandmarkGraph, choose_landmarks, lle_weights, neighbor_graph
 from tamis.solvers import eigen, embedding_matrix
 
 FORMS = [np.asarray, sp.csr_array]
@@ -247,3 +247,40 @@ def test_sparse_and_dense_real_tables_have_the_same_scores(fullest_columns, name
     X = fullest_columns(name, n_features)
     sparse, dense = JELSR().fit(X), JELSR().fit(X.toarray())
     np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-8 * dense.scores_.max())
+
+
+# --- landmarks ---------------------------------------------------------------------------------
+
+
+def graph_of_landmarks(X, n_landmarks):
+    """The graph, and its matrix, which is formed here."""
+    graph = LandmarkGraph.from_landmarks(X, choose_landmarks(X, n_landmarks))
+    Z, mass = graph.ties.toarray(), graph.mass
+    return graph, Z @ np.diag(1 / mass) @ Z.T
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("n_landmarks", [12, 50], ids=["condensed", "as a matrix"])
+@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 1.0), (0.1, 10.0)])
+def test_landmarks_have_the_path_of_table_1(monkeypatch, alpha, beta, n_landmarks, long, form):
+    if long:
+        monkeypatch.setattr(eigen, "DENSE_MAX", 0)
+        monkeypatch.setattr(embedding_matrix, "DENSE_MAX", 0)
+    X = table(60, 15)
+    graph, affinity = graph_of_landmarks(X, n_landmarks)
+    L = np.eye(60) - affinity
+    W, Y, objective = jelsr_path(X, L, alpha, beta, 4, 8)
+    options = {"n_components": 4, "alpha": alpha, "beta": beta, "max_iter": 8, "tol": 0}
+    model = JELSR(affinity=graph, **options).fit(form(X))
+    np.testing.assert_allclose(model.objective_, objective, rtol=1e-6)
+    np.testing.assert_allclose(model.scores_, row_norms(W), atol=1e-5 * row_norms(W).max())
+    assert model.embedding_.shape == (60, 4)
+    np.testing.assert_allclose(model.embedding_.T @ model.embedding_, np.eye(4), atol=1e-8)
+    np.testing.assert_allclose(model.embedding_ @ model.embedding_.T, Y @ Y.T, atol=1e-5)
+
+
+def test_more_components_than_landmarks_and_columns_have_directions():
+    X = table(60, 15)
+    with pytest.raises(ValueError, match="n_components=20 is too large: landmarks and columns"):
+        JELSR(n_components=20, affinity=graph_of_landmarks(X, 4)[0]).fit(X)

@@ -11,10 +11,9 @@ from sklearn.datasets import load_digits
 from tamis import EUFS, JDLUFS, JELSR, M3FS, MCFS, MRSF, RUFS, SPEC, UDFS, LaplacianScore
 from tamis.graphs import LandmarkGraph, choose_landmarks, neighbor_graph
 
-BY_LANDMARKS = [LaplacianScore(), SPEC(), SPEC(style=3), MCFS(), MRSF()]
+BY_LANDMARKS = [LaplacianScore(), SPEC(), SPEC(style=3), MCFS(), MRSF(), JELSR()]
 BY_EDGES = [
     UDFS(max_iter=1, tol=0),
-    JELSR(max_iter=1, tol=0),
     RUFS(max_iter=1, tol=0),
     EUFS(max_iter=1, tol=0),
     JDLUFS(max_iter=1, tol=0),

@@ -7,7 +7,7 @@ blocks.
 
 from tamis.distributed._dask import ClusterError, DaskTable, on_cluster
 from tamis.distributed._distinct import DistinctValues
-from tamis.distributed._graph import condensed_embedding, condensed_roughness
+from tamis.distributed._graph import CondensedRows, condensed_embedding, condensed_roughness
 from tamis.distributed._moments import Moments
 from tamis.distributed._sources import in_blocks
 from tamis.distributed._table import CondensedTable, Needs, condense
@@ -15,6 +15,7 @@ from tamis.distributed._ties import TieProducts
 
 __all__ = [
     "ClusterError",
+    "CondensedRows",
     "CondensedTable",
     "DaskTable",
     "DistinctValues",

@@ -6,16 +6,18 @@ its degrees are 1, and ``fᵀWf = ‖M^-½ Zᵀf‖²``.
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
 from tamis._typing import FloatArray
 from tamis.distributed._table import CondensedTable
 from tamis.distributed._ties import TieProducts
 from tamis.graphs import landmark_embedding
-from tamis.solvers.dense import root_of_products
+from tamis.solvers.dense import matmul, root_of_products
 from tamis.solvers.table_operator import TableOperator
 
-__all__ = ["CondensedEmbedding", "condensed_embedding", "condensed_roughness"]
+__all__ = ["CondensedEmbedding", "CondensedRows", "condensed_embedding", "condensed_roughness"]
 
 
 def condensed_roughness(X: CondensedTable, ties: TieProducts, *, centre: bool) -> FloatArray:
@@ -62,3 +64,39 @@ def condensed_embedding(X: CondensedTable, ties: TieProducts, n_vectors: int) ->
     O(m³ + (d + c)³) for m landmarks, d columns and c vectors, however many rows there are.
     """
     return CondensedEmbedding(X, ties, n_vectors)
+
+
+class CondensedRows:
+    """A few rows that stand for all: the products of columns and landmark graph are the same.
+
+    ``[Z M^-½, X]`` has as many columns as there are landmarks and features, and ``QR`` of it has an
+    R of no more rows. A method that knows the rows by products with X and W alone, and its result
+    by orthogonal coordinates, runs on R as it runs on the table: what it finds of the columns is
+    the same, and its rows are those of ``QᵀY``.
+
+    Attributes
+    ----------
+    table : TableOperator
+        The part of R that stands for the centred table,
+    tied : ndarray of shape (n_rows, n_landmarks)
+        and the part that stands for ``Z M^-½``.
+    """
+
+    def __init__(self, table: TableOperator, tied: FloatArray) -> None:
+        self.table, self.tied = table, tied
+
+    @classmethod
+    def of(cls, gram: FloatArray, ties: TieProducts) -> Self:
+        """From the products of the centred columns, and theirs with the ties. O((d + m)³)."""
+        root_mass = np.sqrt(ties.mass)
+        own = ties.gram.toarray() / np.outer(root_mass, root_mass)
+        cross = ties.cross / root_mass
+        root = root_of_products(np.block([[own, cross.T], [cross, gram]]))
+        root = root[root.any(axis=1)]
+        n_landmarks = len(root_mass)
+        return cls(TableOperator.of_root(root[:, n_landmarks:]), root[:, :n_landmarks])
+
+    @property
+    def laplacian(self) -> FloatArray:
+        """``I − W`` in the coordinates of these rows. O((d + m)²m)."""
+        return np.eye(len(self.tied)) - matmul(self.tied, self.tied.T)

@@ -20,7 +20,7 @@ from tamis.distributed._survey import (
     rounding_among,
 )
 from tamis.distributed._ties import TieProducts
-from tamis.graphs import Landmarks, Weights, weighted_landmarks
+from tamis.graphs import Landmarks, Weights, landmarks_for, weighted_landmarks
 from tamis.io import LazyTable, TableError
 from tamis.utils.condensed import Condensed
 from tamis.utils.validation import Table, check_table, constant_columns
@@ -28,8 +28,9 @@ from tamis.utils.validation import Table, check_table, constant_columns
 __all__ = ["CondensedTable", "Needs", "condense"]
 
 # What a method needs of a table that is read in blocks: the variances of the columns, their
-# products, or also their products with a graph of the rows; or rows, of which some have to do.
-Needs = Literal["variances", "products", "graph", "rows"]
+# products, also their products with a graph of the rows, or all of these at once in one matrix; or
+# rows, of which some have to do.
+Needs = Literal["variances", "products", "graph", "joint products", "rows"]
 
 # Rows that landmarks are chosen among.
 DRAWN_ROWS = 40_000
@@ -139,7 +140,7 @@ def condense(source: RowSource, needs: Needs, task: Mapping[str, Any]) -> Table:
     Parameters
     ----------
     source : LazyTable or DaskTable
-    needs : {"variances", "products", "graph", "rows"}
+    needs : {"variances", "products", "graph", "joint products", "rows"}
     task : dict
         What is computed, for the checkpoint: a name and parameters.
 
@@ -155,11 +156,13 @@ def condense(source: RowSource, needs: Needs, task: Mapping[str, Any]) -> Table:
         if checkpoint is not None:
             checkpoint.remove()
         return table
-    if needs != "variances" and _is_wide(source):
-        _refuse_wide(source)
+    with_graph = needs in ("graph", "joint products")
+    n_landmarks = landmarks_for(source.shape[0]) if needs == "joint products" else 0
+    if needs != "variances" and _is_wide(source, n_landmarks):
+        _refuse_wide(source, n_landmarks)
         return _rows_of(source, np.arange(source.shape[0]), None)
     run = partial(run_pass, source, checkpoint=checkpoint)
-    wanted = drawn_rows(source.shape[0], DRAWN_ROWS if needs == "graph" else 0)
+    wanted = drawn_rows(source.shape[0], DRAWN_ROWS if with_graph else 0)
     step = MomentsStep(source.first_row(), needs != "variances", wanted, source.names)
     survey = run(step)
     moments = survey.moments
@@ -207,11 +210,15 @@ def _rows_of(source: RowSource, wanted: IntArray, checkpoint: Checkpoint | None)
     return replace(table, names=names, cautions=cautions)
 
 
-def _is_wide(source: RowSource) -> bool:
+def _is_wide(source: RowSource, n_landmarks: int) -> bool:
     """Whether the products of the columns take more than the memory allowed, or than all rows."""
     n_rows, n_columns = source.shape
-    products = COPIES_OF_PRODUCTS * 8 * n_columns**2
+    products = _bytes_of_products(n_columns + n_landmarks)
     return products > source.memory or (n_rows < n_columns and _fits(source))
+
+
+def _bytes_of_products(n_columns: int) -> int:
+    return COPIES_OF_PRODUCTS * 8 * n_columns**2
 
 
 def _fits(source: RowSource) -> bool:
@@ -219,13 +226,14 @@ def _fits(source: RowSource) -> bool:
     return COPIES_OF_ROWS * 8 * n_rows * n_columns <= source.memory
 
 
-def _refuse_wide(source: RowSource) -> None:
+def _refuse_wide(source: RowSource, n_landmarks: int) -> None:
     """Refuse a table of which neither the products nor the rows fit into the memory allowed."""
     if not _fits(source):
         n_columns = source.shape[1]
-        needed = COPIES_OF_PRODUCTS * 8 * n_columns**2
+        needed = _bytes_of_products(n_columns + n_landmarks)
         raise TableError(
-            f"{source.name}: the products of {n_columns:,} columns take {needed / 1e9:.1f} GB, "
+            f"{source.name}: the products of {n_columns:,} columns "
+            f"{f'and {n_landmarks:,} landmarks ' * bool(n_landmarks)}take {needed / 1e9:.1f} GB, "
             f"more than the memory allowed, {source.memory / 1e9:.1f} GB; allow more, leave "
             "columns out, or use MaxVariance, which needs no products."
         )

@@ -23,7 +23,7 @@ from tamis.graphs._cache import shared_neighbors
 from tamis.graphs._hubness import Hubness, hubness, is_star
 from tamis.graphs._landmark_graph import Graph, LandmarkGraph
 from tamis.graphs._landmark_search import weighted_landmarks
-from tamis.graphs._landmarks import Landmarks, choose_landmarks
+from tamis.graphs._landmarks import Landmarks, choose_landmarks, landmarks_for
 from tamis.graphs._laplacians import (
     degrees,
     dirichlet_energies,
@@ -73,6 +73,7 @@ __all__ = [
     "hubness",
     "is_star",
     "landmark_embedding",
+    "landmarks_for",
     "laplacian",
     "laplacian_eigenvectors",
     "leading_scores",

@@ -21,7 +21,7 @@ class LandmarkGraph:
     """The graph ``W = Z diag(1/mass) Zᵀ`` of samples that are tied to the same landmarks.
 
     Two samples are joined by the walk of two steps from one to a landmark and on to the other. The
-    matrix of samples × samples is never formed; every sample has degree 1.
+    matrix of samples × samples is formed for few samples only; every sample has degree 1.
 
     Attributes
     ----------
@@ -70,6 +70,11 @@ class LandmarkGraph:
     def laplacian_times(self, V: FloatArray) -> FloatArray:
         """``(I − W)V`` for a vector or columns, dense; the degrees are 1."""
         return V - self @ V
+
+    def matrix(self) -> SparseMatrix:
+        """W itself, for few samples. O(nnz)."""
+        W = sp.csr_array(self.ties @ sp.diags_array(1 / self.mass) @ self.ties.T)
+        return sp.csr_array((W + W.T) / 2)
 
     def energies(self, X: Matrix) -> FloatArray:
         """``fᵀ(I − W)f`` for each column f of X. O(n·n_nearest·d), or with nnz(X) for sparse X."""

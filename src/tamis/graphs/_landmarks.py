@@ -145,6 +145,11 @@ def _far_apart(centred: FloatArray, norms: FloatArray) -> bool:
     return bool(np.median(nearest) > FINE * norms.mean())
 
 
+def landmarks_for(n_samples: int) -> int:
+    """How many landmarks a table gets: 2000, or one per five rows if it has fewer than 10,000."""
+    return max(1, min(N_LANDMARKS, n_samples // 5))
+
+
 def choose_landmarks(
     X: Matrix,
     n_landmarks: int | None = None,
@@ -187,7 +192,7 @@ def choose_landmarks(
     """
     X = sp.csr_array(X) if is_sparse(X) else np.asarray(X)
     n_samples = X.shape[0]
-    wanted = n_landmarks or max(1, min(N_LANDMARKS, n_samples // 5))
+    wanted = n_landmarks or landmarks_for(n_samples)
     if not 1 <= wanted <= n_samples:
         raise ValueError(
             f"n_landmarks={n_landmarks} is out of range for {n_samples} samples; use a number from "

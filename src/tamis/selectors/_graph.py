@@ -54,6 +54,9 @@ class NeighborSelector(Selector):
     n_jobs: int | None
     verbose: bool
     graph_: GraphReport
+    # Of the ties to landmarks; a method may have parameters of these names.
+    weights: Weights = "heat"
+    bandwidth: float | None = None
 
     _learned: ClassVar[dict[str, Any]] = {
         "graph_": GraphReport("none", "all features are constant"),
@@ -79,6 +82,20 @@ class NeighborSelector(Selector):
         n_landmarks = graph.n_landmarks if isinstance(graph, LandmarkGraph) else None
         self.graph_ = GraphReport("given", "affinity", n_landmarks, hubness=hubness(graph))
         return graph
+
+    def _tie_products(self, X: CondensedTable) -> TieProducts:
+        """The products of the columns with the ties of the rows to landmarks."""
+        ties = X.tie_products(self.n_neighbors, self.weights, self.bandwidth)
+        self.graph_ = GraphReport("landmarks", "the table is read in blocks", len(ties.mass))
+        return ties
+
+    def _graph_task(self) -> dict[str, Any]:
+        if self.neighbors not in ("auto", "landmarks"):
+            raise ValueError(
+                f"neighbors={self.neighbors!r} needs all rows at once; a table that is read in "
+                "blocks ties its rows to landmarks: take 'landmarks', or leave it at 'auto'."
+            )
+        return {name: getattr(self, name) for name in ("n_neighbors", "weights", "bandwidth")}
 
     def _candidates(self, X: Matrix) -> CandidateEdges:
         """Whom each sample may be joined with in a learned graph, three times its neighbours."""
@@ -208,20 +225,6 @@ class GraphSelector(NeighborSelector):
         _, Y = spectral_embedding(self._sample_graph(X), n_vectors)
         self.embedding_ = centred_unit_columns(Y)
         return TableOperator.centred(X), self.embedding_
-
-    def _tie_products(self, X: CondensedTable) -> TieProducts:
-        """The products of the columns with the ties of the rows to landmarks."""
-        ties = X.tie_products(self.n_neighbors, self.weights, self.bandwidth)
-        self.graph_ = GraphReport("landmarks", "the table is read in blocks", len(ties.mass))
-        return ties
-
-    def _graph_task(self) -> dict[str, Any]:
-        if self.neighbors not in ("auto", "landmarks"):
-            raise ValueError(
-                f"neighbors={self.neighbors!r} needs all rows at once; a table that is read in "
-                "blocks ties its rows to landmarks: take 'landmarks', or leave it at 'auto'."
-            )
-        return {name: getattr(self, name) for name in ("n_neighbors", "weights", "bandwidth")}
 
     def _left_to_rebuild(self, targets: FloatArray, X: TableOperator) -> FloatArray:
         """The targets of a regression on X, without what the columns to keep explain of them."""

@@ -7,12 +7,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis._typing import FloatArray, Matrix
+from tamis._typing import FloatArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE, SOLVER
-from tamis.graphs import Method
+from tamis.distributed import CondensedRows, CondensedTable, Needs
+from tamis.graphs import LandmarkGraph, Method, sample_graph
 from tamis.selectors._graph import NeighborSelector, local_laplacian
+from tamis.selectors._landmark_rows import condensed_by_landmarks, extended_to_rows
 from tamis.solvers.embedding_matrix import EmbeddingMatrix
 from tamis.solvers.row_norms import PENALTY_SMOOTHING, row_norms, smoothed_norms, smoothing_of
 from tamis.solvers.stopping import has_converged
@@ -47,10 +49,11 @@ class JELSR(NeighborSelector):
         m, the dimension of the embedding.
     n_neighbors : int, default=5
         k of the graph, the sample itself not counted.
-    neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How they are found. The method needs each sample's own neighbours, so that landmarks do not
-        serve it: "auto" is exact up to about 70,000 samples × 784 columns, and approximate beyond
-        where pynndescent is installed.
+    neighbors : {"auto", "exact", "approximate", "landmarks"}, default="auto"
+        How they are found. "auto" is exact up to about 70,000 samples × 784 columns, and
+        approximate beyond where pynndescent is installed. "landmarks" takes another L, for then no
+        sample has neighbours of its own: the Laplacian I − W of the landmark graph, see Notes. A
+        table that is read in blocks has landmarks in any case.
     alpha : float, default=1.0
         α, the weight of the penalty. It has the unit of X: a table scaled by a constant, with
         `alpha` scaled by it too, has the same embedding and ranking. The default suits columns of
@@ -60,8 +63,9 @@ class JELSR(NeighborSelector):
         features, and JELSR becomes MRSF on the same graph (Theorem 2).
     lle_reg : float, default=1e-3
         Ridge of the reconstruction weights, as a fraction of the trace of the local Gram matrix.
-    affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
-        A precomputed symmetric graph; L is then its Laplacian D − W.
+    affinity : {sparse, array-like, LandmarkGraph} of shape (n_samples, n_samples) or None
+        A precomputed symmetric graph; L is then its Laplacian D − W. None, the default, looks for
+        neighbours.
     max_iter : int, default=200
     tol : float, default=1e-5
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
@@ -98,6 +102,12 @@ class JELSR(NeighborSelector):
 
     Notes
     -----
+    With landmarks L is I − W for ``W = Z diag(Zᵀ1)⁻¹ Zᵀ``, Z the ties of the samples, instead of
+    (I − S)ᵀ(I − S): W rebuilds each sample too, by those that share its landmarks. L and X are then
+    known by the products of [Z, X], and the same iteration runs on a table of m + d rows with the
+    same products, for m landmarks (2000 at most): O(n(d² + md)) once and O((d + m)³), whatever n.
+    Of a table that is read in blocks, no row has coordinates: `embedding_` is not set.
+
     The weights of equation 9 are smoothed, 1/(2 sqrt(‖w‖² + ζ)), and so is the objective, which
     then decreases at every step; ζ is set by the size of the first W. U, which has the unit of X
     too, starts at the root mean square of the centred table: the identity of Table 1 for
@@ -123,6 +133,7 @@ class JELSR(NeighborSelector):
     array(['flavanoids', 'color_intensity', 'proline'], dtype=object)
     """
 
+    _needs: ClassVar[Needs | None] = "joint products"
     _learned: ClassVar[dict[str, Any]] = {
         **OBJECTIVE,
         **SOLVER,
@@ -131,6 +142,8 @@ class JELSR(NeighborSelector):
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeighborSelector._parameter_constraints,
+        "neighbors": [StrOptions({"auto", "exact", "approximate", "landmarks"})],
+        "affinity": [None, "array-like", "sparse matrix", LandmarkGraph],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "beta": [Interval(Real, 0, None, closed="neither")],
@@ -174,11 +187,17 @@ class JELSR(NeighborSelector):
         super()._check_parameters(n_samples)
         self._check_at_most("n_components", n_samples, n_samples)
 
-    def _fit(self, X: Matrix) -> FloatArray:
+    def _fit(self, X: Matrix | CondensedTable) -> FloatArray:
         """Table 1 of the paper: embedding and regression in turn."""
-        L = local_laplacian(X, self._graph_or_neighbors(X), self.lle_reg)
-        centred = TableOperator.centred(X)
-        scale = self._scale(centred)
+        condensed, graph = self._condensed(X)
+        L: SparseMatrix | FloatArray
+        if condensed is not None:
+            centred, L = condensed.table, condensed.laplacian
+            self._check_directions(len(L))
+        else:
+            assert not isinstance(X, CondensedTable)
+            centred, L = TableOperator.centred(X), local_laplacian(X, graph, self.lle_reg)
+        scale = self._scale(centred, X.shape[0])
         T = EmbeddingMatrix(centred, L, self.beta, remedy="use MRSF, or fewer samples")
         U = np.full(X.shape[1], scale)
         Y = None
@@ -200,7 +219,11 @@ class JELSR(NeighborSelector):
             if rises or has_converged(objective, self.tol):
                 converged = True
                 break
-        self.coef_, self.embedding_ = W, Y
+        self.coef_ = W
+        if condensed is None:
+            self.embedding_ = Y
+        elif not isinstance(X, CondensedTable):
+            self.embedding_ = extended_to_rows(pairs, condensed, X, graph, self.beta)
         self.solver_ = pairs.solver
         self._set_path(np.array(objective), converged)
         dearest = 2 * row_norms(centred.transposed_times(pairs.solution)).max()
@@ -213,12 +236,37 @@ class JELSR(NeighborSelector):
             )
         return row_norms(W)
 
-    def _scale(self, X: TableOperator) -> float:
+    def _condensed(self, X: Matrix | CondensedTable) -> tuple[CondensedRows | None, Any]:
+        """With landmarks, the rows that stand for all; and the graph, if all rows are at hand."""
+        if isinstance(X, CondensedTable):
+            return CondensedRows.of(X.gram, self._tie_products(X)), None
+        graph: Any
+        if self.neighbors == "landmarks" and self.affinity is None:
+            graph, self.graph_ = sample_graph(
+                X, self.n_neighbors, method="landmarks", n_components=None
+            )
+            self._warn_of_graph()
+        else:
+            graph = self._graph_or_neighbors(X)
+        if not isinstance(graph, LandmarkGraph):
+            return None, graph
+        if X.shape[0] <= graph.n_landmarks + X.shape[1]:
+            return None, graph.matrix()
+        return condensed_by_landmarks(X, graph), graph
+
+    def _check_directions(self, n_directions: int) -> None:
+        if self.n_components > n_directions:
+            raise ValueError(
+                f"n_components={self.n_components} is too large: landmarks and columns have "
+                f"{n_directions} directions; use at most so many."
+            )
+
+    def _scale(self, X: TableOperator, n_samples: int) -> float:
         """Root mean square of the columns: the unit of U, which is that of X.
 
         Refuses a penalty that rounding would swallow beside it.
         """
-        scale = float(np.sqrt(X.squared_column_norms().sum() / np.prod(X.shape)))
+        scale = float(np.sqrt(X.squared_column_norms().sum() / (n_samples * X.shape[1])))
         if self.alpha < SMALLEST_PENALTY * scale:
             raise ValueError(
                 f"alpha={self.alpha:g} is lost in the rounding of a table whose standard deviation "

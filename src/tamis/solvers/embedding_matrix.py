@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,19 +39,29 @@ class Embedding(Eigenpairs):
     coef: FloatArray
 
 
+def _factorized(L: SparseMatrix | FloatArray, shift: float) -> Any:
+    """Factors of ``L + shift·I`` that solve with it: sparse ones of a sparse L."""
+    if isinstance(L, np.ndarray):
+        shifted = L.copy()
+        shifted[np.diag_indices_from(shifted)] += shift
+        return cholesky(shifted, overwrite=True)
+    sparse = sp.csc_array(L + shift * sp.eye_array(L.shape[0]))
+    return splu(sparse, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+
+
 class EmbeddingMatrix:
-    """``T = L + β(I + X diag(e) Xᵀ)⁻¹`` for a centred table X and a sparse Laplacian L.
+    """``T = L + β(I + X diag(e) Xᵀ)⁻¹`` for a centred table X and a Laplacian L.
 
     Equal to ``L + βI − βX(XᵀX + diag(1/e))⁻¹Xᵀ``. With few samples, or n ≤ d, T is formed: O(n²d +
-    n³). With d < n it is not: a sparse LU factorization of ``L + βI`` once, then a d × d Cholesky
-    factorization for each `e` and Lanczos on the inverse. Where X is sparse, or so long that the LU
-    factors would fill up, Lanczos runs on T itself, which takes more steps.
+    n³). With d < n it is not: a sparse LU factorization of ``L + βI`` once (Cholesky of a dense L),
+    then a d × d Cholesky factorization for each `e` and Lanczos on the inverse. Where X is sparse,
+    or so long that the LU factors would fill up, Lanczos runs on T itself, which takes more steps.
 
     Parameters
     ----------
     X : TableOperator
         Centred.
-    L : csr_array of shape (n_samples, n_samples)
+    L : {csr_array, ndarray} of shape (n_samples, n_samples)
         Positive semi-definite.
     beta : float
     remedy : str, optional
@@ -58,7 +69,7 @@ class EmbeddingMatrix:
     """
 
     def __init__(
-        self, X: TableOperator, L: SparseMatrix, beta: float, *, remedy: str = REMEDY
+        self, X: TableOperator, L: SparseMatrix | FloatArray, beta: float, *, remedy: str = REMEDY
     ) -> None:
         self.X, self._L, self._beta = X, L, beta
         self.size, n_features = X.shape
@@ -74,8 +85,7 @@ class EmbeddingMatrix:
             return
         self._gram = X.gram_of_features()
         if not X.is_sparse and self.size <= LU_MAX:
-            shifted = sp.csc_array(L + beta * sp.eye_array(self.size))
-            self._lu = splu(shifted, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+            self._lu = _factorized(L, beta)
             self._solved = self._lu.solve(X.columns(np.arange(n_features)))
             self._reduced = X.transposed_times(self._solved)
 
@@ -124,7 +134,7 @@ class EmbeddingMatrix:
             self.size,
             n_pairs,
             start,
-            "Lanczos on the inverse by sparse LU: there are fewer features than samples",
+            "Lanczos on the inverse by factors of L: there are fewer features than samples",
             affordable=self.size <= SIDE_MAX,
         )
 
