@@ -264,3 +264,70 @@ def test_text_without_names_and_with_semicolons(tmp_path):
     table = io.open(path)
     assert table.names is None
     np.testing.assert_array_equal(whole(table), [[1, 2], [3, np.nan], [5, 6.5]])
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "target", ["x.csv", "x.tsv", "x.parquet", "x.feather", "x.npy", "x.csv.gz"]
+)
+@pytest.mark.parametrize("write", FORMATS)
+def test_columns_are_written_in_blocks(write, target, X, tmp_path, monkeypatch):
+    monkeypatch.setattr("tamis.io._lazy.LARGEST_BLOCK", 100 * D)
+    (tmp_path / "in").mkdir()
+    table = io.open(write(X, tmp_path / "in"))
+    names = [table.all_names[j] for j in (4, 1)]
+    io.write_columns(table, names, tmp_path / target)
+    if target == "x.npy":
+        found = np.load(tmp_path / target)
+    else:
+        again = io.read(tmp_path / target)
+        assert again.feature_names.tolist() == names
+        found = again.X
+    np.testing.assert_array_equal(found.astype(np.float32), X[:, [4, 1]])
+    assert {path.name for path in tmp_path.iterdir()} == {"in", target}
+
+
+def test_types_are_kept_and_widened(tmp_path):
+    first = {"day": pa.array([1, 2], pa.date32()), "a": pa.array([1, None], pa.int8())}
+    second = {"day": pa.array([3, 4], pa.date32()), "a": pa.array([2.5, 1.0])}
+    for name, columns in (("0", first), ("1", second)):
+        pq.write_table(pa.table(columns | {"b": [1.0, 2.0]}), tmp_path / f"{name}.parquet")
+    table = io.open(tmp_path / "?.parquet", numeric_only=True)
+    io.write_columns(table, ["day", "a"], tmp_path / "both.parquet")
+    found = pq.read_table(tmp_path / "both.parquet")
+    assert found.schema.types == [pa.date32(), pa.float64()]
+    assert found.column("a").to_pylist() == [1.0, None, 2.5, 1.0]
+    io.write_columns(table, ["day", "a"], tmp_path / "both.csv")
+    rows = (tmp_path / "both.csv").read_text().splitlines()
+    assert rows == ["day,a", "1970-01-02,1", "1970-01-03,", "1970-01-04,2.5", "1970-01-05,1.0"]
+    with pytest.raises(io.TableError, match=r"NPY holds numbers only, .* in column 'day'"):
+        io.write_columns(table, ["day", "a"], tmp_path / "both.npy")
+
+
+def test_what_is_not_written(X, tmp_path):
+    pattern = write_parquet(X, tmp_path)
+    table = io.open(pattern)
+    for name, columns, what in [
+        ("out.xlsx", ["c1"], "Excel files are not written in blocks"),
+        ("out.csv", ["d1"], "there is no column 'd1' to write; there are 'c0'"),
+        ("part-1.parquet", ["c1"], "this is the input"),
+        ("out.csv", [], "there is no column to write"),
+    ]:
+        before = sorted(tmp_path.iterdir())
+        with pytest.raises(io.TableError, match=what):
+            io.write_columns(table, columns, tmp_path / name)
+        assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("target", ["small.npy", "small.csv"])
+def test_memory_while_writing_is_that_of_a_block(target, tmp_path):
+    from references.memory import with_peak_memory
+
+    X = np.random.default_rng(0).integers(0, 9, size=(60_000, 40)).astype(float)
+    np.save(tmp_path / "x.npy", X)
+    table = io.open(tmp_path / "x.npy", memory="16MiB")
+    names = table.all_names[:10]
+    _, peak = with_peak_memory(io.write_columns, table, names, tmp_path / target)
+    assert peak < 4 << 20  # the table has 19 million bytes, the columns 5

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tamis.cli._blocks_writing import check_output_in_blocks, opened, write_in_blocks
 from tamis.cli._decisions import found_in_json, print_reasons
 from tamis.cli._failures import CommandError, command_words
 from tamis.cli._options import number_to_keep
@@ -19,7 +20,6 @@ from tamis.cli._preparation import Scale, scales_itself, scaling_words
 from tamis.cli._screen import print_aside, print_json, print_text
 from tamis.cli._selection_screen import print_kept
 from tamis.cli._selectors import fit, fit_defaults_to
-from tamis.cli._targets import write_all
 
 if TYPE_CHECKING:
     from tamis.base import Selector
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from tamis.registry import Method
 
 __all__ = ["InBlocks", "comes_in_blocks", "refuse_options", "select_in_blocks"]
-
-DEFAULT_MEMORY = "1GB"
 
 
 @dataclass(frozen=True)
@@ -44,12 +42,18 @@ class InBlocks:
     checkpoint : Path or None
         Where to keep what is done; None chooses a name.
     drop : sequence of str
-        Columns that are not read.
+        Columns that are not chosen among, beside those aside.
     keep : sequence of str
     numeric_only : bool
     scale : str
     format, key : str or None
-    ranking : Path or None
+    aside : sequence of str
+        Columns that belong to the rows, ids and labels: they go along with the selected ones.
+    paths : dict of option to path
+        What to write.
+    output_format : str or None
+    to_stdout : bool
+        Whether what is at "--output" goes to standard output in the end.
     top : int
     as_json : bool
     why : str
@@ -65,7 +69,10 @@ class InBlocks:
     scale: Scale
     format: str | None
     key: str | None
-    ranking: Path | None
+    aside: Sequence[str]
+    paths: Mapping[str, Path]
+    output_format: str | None
+    to_stdout: bool
     top: int
     as_json: bool
     why: str
@@ -81,14 +88,24 @@ def comes_in_blocks(file: str, memory: str | None, scheduler: str | None) -> boo
     return not path.exists() and not file.startswith("dataset:") and glob.has_magic(file)
 
 
-def refuse_options(options: Mapping[str, Any]) -> None:
+def refuse_options(options: Mapping[str, Any], report: Path | None = None) -> None:
     """Refuse options that need the whole table."""
+    if report is not None:
+        raise CommandError(
+            "--report shows rows, and this table is read in blocks; leave it out here, and report "
+            "on one of the files, with --max-rows if it is large and without --memory."
+        )
     given = [name for name, value in options.items() if value]
     if given:
         raise CommandError(
             f"{given[0]} needs the whole table in memory, and this one is read in blocks; leave it "
             "out, or name one file and leave out --memory and --scheduler."
         )
+
+
+def refuse_reading_options(**options: Any) -> None:
+    """Refuse options that say how to read a file of text: one read in blocks is plain."""
+    refuse_options({f"--{name}": value is not None for name, value in options.items()})
 
 
 def select_in_blocks(
@@ -108,9 +125,19 @@ def select_in_blocks(
     finds_scale = asked.scale == "auto" and scales_itself(chosen)
     scaling = chosen.scaling if asked.scale == "auto" else asked.scale
     scaling = "none" if finds_scale else scaling
-    table = _opened(file, asked, scaling)
+    table = opened(
+        file,
+        memory=asked.memory,
+        drop=[*asked.drop, *asked.aside],
+        numeric_only=asked.numeric_only,
+        scaling=scaling,
+        verbose=sys.stderr.isatty() and not asked.as_json,
+        format=asked.format,
+        key=asked.key,
+    )
     n_rows, n_columns = table.shape
-    names = table.names or [f"x{j}" for j in range(n_columns)]
+    names = table.column_names
+    check_output_in_blocks(file, table, asked.paths, asked.output_format)
     why_so_many = ""
     if wanted is not None or not isinstance(model.n_features_to_select, str):
         number, why_so_many = number_to_keep(wanted, n_columns, table.name)
@@ -137,10 +164,9 @@ def select_in_blocks(
     _fit(model, source, table)
     seconds = time.perf_counter() - start
     kept = np.argsort(model.ranking_)[: int(model.get_support().sum())]
-    if asked.ranking is not None:
-        from tamis import io
-
-        write_all({asked.ranking: lambda path: io.write_ranking(model, names, path)})
+    write_in_blocks(
+        table, model, chosen.name, asked.paths, aside=asked.aside, format=asked.output_format
+    )
     decisions = read_decisions(model, names)
     rows = [
         {
@@ -165,7 +191,9 @@ def select_in_blocks(
                 "seconds": round(seconds, 3),
                 "n_kept": len(rows),
                 "kept": rows,
-                "files": {} if asked.ranking is None else {"ranking": str(asked.ranking)},
+                "files": {
+                    option.removeprefix("--"): str(path) for option, path in asked.paths.items()
+                },
                 **found_in_json(model, decisions, scale_asked_for=not finds_scale),
             }
         )
@@ -184,8 +212,9 @@ def select_in_blocks(
     print_kept(rows, asked.top)
     if decisions is not None:
         print_reasons(decisions)
-    if asked.ranking is not None:
-        print_text(f"Wrote {asked.ranking}")
+    for option, path in asked.paths.items():
+        if option != "--output" or not asked.to_stdout:
+            print_text(f"Wrote {path}")
 
 
 def _refuse_method(chosen: Method) -> None:
@@ -198,24 +227,6 @@ def _refuse_method(chosen: Method) -> None:
             f"{chosen.name} needs all rows of the table at once, and this one is read in blocks; "
             f"name one of {', '.join(able)} with --method, or one file without --memory."
         )
-
-
-def _opened(file: str, asked: InBlocks, scaling: Any) -> LazyTable:
-    from tamis import io
-
-    try:
-        return io.open(
-            file,
-            memory=asked.memory or DEFAULT_MEMORY,
-            drop=asked.drop,
-            numeric_only=asked.numeric_only,
-            scaling=scaling,
-            verbose=sys.stderr.isatty() and not asked.as_json,
-            format=asked.format,
-            key=asked.key,
-        )
-    except io.TableError as error:
-        raise CommandError(command_words(error)) from error
 
 
 def _own_checkpoint(table: LazyTable, model: Selector) -> Path:

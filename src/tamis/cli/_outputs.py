@@ -40,7 +40,7 @@ class Output:
 
 
 def files_to_write(
-    file: str,
+    source: Path | None,
     *,
     output: Path | None,
     output_format: str | None,
@@ -48,7 +48,15 @@ def files_to_write(
     report: Path | None,
     save: Path | None,
 ) -> dict[str, Path]:
-    """The files that are asked for, by option, each checked before the work begins."""
+    """The files that are asked for, by option, each checked before the work begins.
+
+    Parameters
+    ----------
+    source : Path or None
+        The input, which is never written over; None where that is checked elsewhere.
+    output, output_format, ranking, report, save
+        The options.
+    """
     to_stdout = output == STANDARD_OUTPUT
     targets = {
         "--output": None if to_stdout else output,
@@ -58,7 +66,7 @@ def files_to_write(
     }
     check_ranking(ranking)
     folders = check_output(output, output_format)
-    paths = check_targets(targets, None if file.startswith("dataset:") else Path(file), folders)
+    paths = check_targets(targets, source, folders)
     check_report(report)
     if save is not None and save.suffix.lower() != ".json":
         raise CommandError(f"--save {save}: a selection is a JSON file; give it a name in .json.")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tamis.cli._blocks import comes_in_blocks, refuse_options, refuse_reading_options
+from tamis.cli._blocks_writing import cut_in_blocks, opened_for_apply
 from tamis.cli._completion import format_names
 from tamis.cli._failures import CommandError, reason
 from tamis.cli._mixed import prepared_columns
@@ -20,6 +22,7 @@ from tamis.cli._options import (
     Ids,
     Key,
     Labels,
+    Memory,
     Na,
     ReadingOptions,
     Sep,
@@ -72,6 +75,7 @@ def apply(
         bool,
         typer.Option("--raw", help="Write the columns as they are in FILE, not prepared."),
     ] = False,
+    memory: Memory = None,
     labels: Labels = None,
     ids: Ids = None,
     format: Format = None,
@@ -96,6 +100,7 @@ def apply(
       tamis select data.csv --save selection.json
       tamis apply selection.json new.csv -o small.csv
       tamis apply selection.json new.csv -o small.csv --raw
+      tamis apply selection.json 'big/*.parquet' -o small.parquet
     """
     output_format = format_on_stdout(output, output_format, as_json)
     to_stdout = output == STANDARD_OUTPUT
@@ -108,39 +113,53 @@ def apply(
     if to_stdout:
         paths["--output"] = STANDARD_OUTPUT
     chosen = read_selection(selection)
-    options = ReadingOptions(
-        labels=labels,
-        ids=ids,
-        format=format,
-        key=key,
-        header=header,
-        sep=sep,
-        decimal=decimal,
-        thousands=thousands,
-        encoding=encoding,
-        sheet=sheet,
-        na=na,
-    )
-    raw_table = read_as_it_comes(file, options)
-    ctx.with_resource(sent_to_stdout(paths))
-    along = _write(paths["--output"], file, raw_table, chosen, raw, output_format)
-    kept = chosen.kept if raw else chosen.get_feature_names_out().tolist()
+    if comes_in_blocks(file, memory, None):
+        refuse_reading_options(
+            header=header, sep=sep, decimal=decimal, thousands=thousands, encoding=encoding, na=na
+        )
+        refuse_options({"--sheet": sheet})
+        table = opened_for_apply(file, chosen, paths, output_format, memory, format, key, raw=raw)
+        ctx.with_resource(sent_to_stdout(paths))
+        aside = [*(ids or ()), *([] if labels is None else [labels])]
+        along = cut_in_blocks(table, chosen, paths["--output"], aside, output_format)
+        (n_rows, _), n_columns, notes = table.shape, len(table.all_names), []
+        kept = list(chosen.kept)
+    else:
+        options = ReadingOptions(
+            labels=labels,
+            ids=ids,
+            format=format,
+            key=key,
+            header=header,
+            sep=sep,
+            decimal=decimal,
+            thousands=thousands,
+            encoding=encoding,
+            sheet=sheet,
+            na=na,
+        )
+        raw_table = read_as_it_comes(file, options)
+        ctx.with_resource(sent_to_stdout(paths))
+        n_rows, n_columns = raw_table.n_rows, len(raw_table.names)
+        notes = list(raw_table.notes)
+        along = _write(paths["--output"], file, raw_table, chosen, raw, output_format)
+        kept = list(chosen.kept) if raw else chosen.get_feature_names_out().tolist()
     if as_json:
         print_json(
             {
                 "source": file,
                 "selection": str(selection),
-                "n_samples": raw_table.n_rows,
-                "columns": list(kept),
+                "n_samples": n_rows,
+                "columns": kept,
                 "passthrough": along,
                 "raw": raw,
-                "notes": list(raw_table.notes),
+                "notes": notes,
                 "files": {"output": str(paths["--output"])},
             }
         )
         return
-    print_text(f"{file}: {raw_table.n_rows:,} samples × {len(raw_table.names):,} columns.")
-    for note in raw_table.notes:
+    print_text(f"{file}: {n_rows:,} samples × {n_columns:,} columns.")
+    for note in notes:
         print_text(note)
     how = "as they are in the file" if raw else "as prepared numbers"
     print_text(f"Cut {len(kept):,} columns of {selection}, {how}.")

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tamis.cli._blocks import InBlocks, comes_in_blocks, refuse_options, select_in_blocks
+from tamis.cli._blocks import (
+    InBlocks,
+    comes_in_blocks,
+    refuse_options,
+    refuse_reading_options,
+    select_in_blocks,
+)
 from tamis.cli._cells import Batch, Genes, Subset, select_genes
 from tamis.cli._completion import format_names, method_names, parameter_settings
 from tamis.cli._failures import ARGUMENTS, CommandError
@@ -51,7 +57,6 @@ from tamis.cli._selection_screen import Told, print_selection, selection_in_json
 from tamis.cli._selectors import fit, fit_defaults_to, make_selector, read_parameters
 from tamis.cli._source import read_source
 from tamis.cli._standard_output import STANDARD_OUTPUT, format_on_stdout, sent_to_stdout
-from tamis.cli._targets import check_ranking, check_targets
 from tamis.cli.methods import find_method
 
 if TYPE_CHECKING:
@@ -270,30 +275,34 @@ def select(
         model.set_params(scaling="none")  # it has been done
     if blocks:
         needs_all = {
-            "--output": output,
-            "--report": report,
-            "--save": save,
             "--prepared": prepared_output,
             "--image-shape": shape,
             "--max-rows": max_rows,
             "--layer": layer,
             "--sheet": sheet,
         }
-        refuse_options(needs_all)
-        aside = [name for name in (labels, *(ids or ())) if name is not None]
-        check_ranking(ranking)
-        check_targets({"--ranking": ranking}, None)
+        refuse_options(needs_all, report)
+        refuse_reading_options(
+            header=header, sep=sep, decimal=decimal, thousands=thousands, encoding=encoding, na=na
+        )
+        output_format = format_on_stdout(output, output_format, as_json)
+        written = {"output": output, "ranking": ranking, "report": None, "save": save}
+        paths = files_to_write(None, output_format=output_format, **written)
+        ctx.with_resource(sent_to_stdout(paths))
         asked = InBlocks(
             memory=memory,
             scheduler=scheduler,
             checkpoint=checkpoint,
-            drop=[*(drop or ()), *aside],
+            drop=drop or (),
             keep=keep or (),
             numeric_only=numeric_only,
             scale=scale,
             format=format,
             key=key,
-            ranking=ranking,
+            aside=[*(ids or ()), *([] if labels is None else [labels])],
+            paths=paths,
+            output_format=output_format,
+            to_stdout=output == STANDARD_OUTPUT,
             top=top,
             as_json=as_json,
             why=why,
@@ -307,7 +316,7 @@ def select(
         )
     output_format = format_on_stdout(output, output_format, as_json)
     paths = files_to_write(
-        file,
+        None if file.startswith("dataset:") else Path(file),
         output=output,
         output_format=output_format,
         ranking=ranking,

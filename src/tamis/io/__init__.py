@@ -19,6 +19,8 @@ from tamis.io._arrays import LABEL_NAMES, TABLE_NAMES
 from tamis.io._errors import TableError, TableWarning
 from tamis.io._formats import format_of, formats
 from tamis.io._lazy import Block, LazyTable
+from tamis.io._lazy_writing import check_writable_in_blocks
+from tamis.io._opening import is_part_of
 from tamis.io._opening import open_table as open
 from tamis.io._ranking import write_ranking
 from tamis.io._raw import RawTable
@@ -38,9 +40,11 @@ __all__ = [
     "TableError",
     "TableWarning",
     "check_replaceable",
+    "check_writable_in_blocks",
     "csr_parts",
     "format_of",
     "formats",
+    "is_part_of",
     "named_arrays",
     "open",
     "read",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -15,10 +13,13 @@ from typing import Any, Literal
 import numpy as np
 
 from tamis._typing import FloatArray
-from tamis.io._errors import TableError, TableWarning, close_matches
+from tamis.io._errors import TableError
+from tamis.io._lazy_checks import chosen_columns, refuse_other_columns
+from tamis.io._libraries import need
+from tamis.io._table import default_names
 from tamis.utils.blocks import row_blocks
 from tamis.utils.columns import single_or_double
-from tamis.utils.messages import describe_columns, refuse_repeated_columns
+from tamis.utils.messages import refuse_repeated_columns
 
 __all__ = ["Block", "LazyTable", "Part", "Piece"]
 
@@ -91,6 +92,20 @@ class Part(ABC):
     ) -> Iterator[FloatArray]:
         """The pieces from the `first` on, some columns of them."""
 
+    def cells(self, most_rows: int, columns: Sequence[int], *, text: bool = False) -> Iterator[Any]:
+        """The pieces with some columns of any kind, of the types that they have in the file.
+
+        Arrays of numbers, or tables of Arrow. If `text`, cells of a text file are not parsed.
+        """
+        dtype = np.result_type(*(self.kinds[j] for j in columns))
+        return self.read(most_rows, 0, columns, dtype)
+
+    def types(self, columns: Sequence[int]) -> list[Any]:
+        """The Arrow types of some columns of :meth:`cells`, where these are not text."""
+        pyarrow = need("pyarrow", "arrow")
+        dtype = np.result_type(*(self.kinds[j] for j in columns))
+        return [pyarrow.from_numpy_dtype(dtype)] * len(columns)
+
     def stamp(self) -> tuple[int, int]:
         """Size and time of the last change, of all files below if it is a folder."""
         paths = [self.path]
@@ -151,11 +166,11 @@ class LazyTable:
         self.memory, self.scaling, self.verbose = memory, scaling, verbose
         self.checkpoint = checkpoint
         self._stamps = [part.stamp() for part in self.parts]
-        _refuse_other_columns(self.parts)
+        refuse_other_columns(self.parts)
         first = self.parts[0]
         if first.names is not None:
             refuse_repeated_columns(first.names, str(first.path), TableError)
-        self.columns, self.left_out = _chosen_columns(self.parts, drop, numeric_only)
+        self.columns, self.left_out = chosen_columns(self.parts, drop, numeric_only)
         names = first.names
         self.names = None if names is None else [names[j] for j in self.columns]
         self.dtype = single_or_double([part.kinds[j] for part in self.parts for j in self.columns])
@@ -177,6 +192,18 @@ class LazyTable:
     def ndim(self) -> int:
         """Two."""
         return 2
+
+    @property
+    def all_names(self) -> list[str]:
+        """The names of all columns of the files, also of those that are not chosen among."""
+        first = self.parts[0]
+        return first.names or default_names(len(first.kinds))
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns, or column0, column1 and so on."""
+        names = self.all_names
+        return [names[j] for j in self.columns]
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.shape
@@ -225,9 +252,26 @@ class LazyTable:
             remaining = remaining[len(own) :]
             reading = self.parts[number].read(self.most_rows, before, self.columns, self.dtype)
             for block in own:
-                yield block, self._next_rows(block, reading)
+                yield block, self._next_rows(block, reading, self.shape[1])
 
-    def _next_rows(self, block: Block, reading: Iterator[FloatArray]) -> FloatArray:
+    def cells(self, names: Sequence[str], *, text: bool = False) -> Iterator[tuple[Block, Any]]:
+        """The blocks with some columns of any kind, as :meth:`Part.cells` gives them.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of :attr:`all_names`.
+        text : bool, default=False
+            Whether to leave the cells of text files as they are written.
+        """
+        columns = list(map(self.all_names.index, names))
+        for number, part in enumerate(self.parts):
+            reading = part.cells(self.most_rows, columns, text=text)
+            for block in self.blocks:
+                if block.part == number:
+                    yield block, self._next_rows(block, reading, len(columns))
+
+    def _next_rows(self, block: Block, reading: Iterator[Any], n_columns: int) -> Any:
         """The rows of a block, from a file that is as it was when the table was opened."""
         try:
             self._refuse_changed(block)
@@ -251,7 +295,7 @@ class LazyTable:
                 f"{block.place}: damaged or cut short ({reason[:200]}); check how it was made or "
                 "copied."
             ) from error
-        if rows is None or rows.shape != (block.n_rows, self.shape[1]):
+        if rows is None or rows.shape != (block.n_rows, n_columns):
             found = "no" if rows is None else f"{len(rows):,}"
             raise TableError(
                 f"{block.place}: {found} rows instead of {block.n_rows:,}; the file is cut short."
@@ -287,84 +331,3 @@ def pieces_of_rows(n_rows: int, most_rows: int) -> list[Piece]:
         start = rows.start
         found.append(Piece(f"rows {start:,} to {rows.stop - 1:,}", rows.stop - start))
     return found
-
-
-def _refuse_other_columns(parts: Sequence[Part]) -> None:
-    """Refuse a file whose columns are not those of the first."""
-    first = parts[0]
-    for part in parts[1:]:
-        if len(part.kinds) != len(first.kinds) or part.names != first.names:
-            own, others = part.names or [], first.names or []
-            extra = [name for name in own if name not in others]
-            missing = [name for name in others if name not in own]
-            what = f"{len(part.kinds)} columns instead of {len(first.kinds)}"
-            if extra or missing:
-                what += "".join(
-                    f"; {word} {describe_columns(range(len(names)), names)}"
-                    for word, names in (("without", missing), ("with", extra))
-                    if names
-                )
-            elif len(part.kinds) == len(first.kinds):
-                what = "the same columns in another order"
-            raise TableError(
-                f"{part.path} has other columns than {first.path}: {what}; leave it out, or write "
-                "it with the same columns."
-            )
-
-
-def _chosen_columns(
-    parts: Sequence[Part], drop: Sequence[str], numeric_only: bool
-) -> tuple[list[int], list[str]]:
-    """The columns to read; refuses those that hold no numbers, unless they are left out."""
-    first = parts[0]
-    names = first.names or [str(j) for j in range(len(first.kinds))]
-    dropped: set[int] = set()
-    for pattern in drop:
-        found = {j for j, name in enumerate(names) if name == pattern}
-        found = found or {j for j, name in enumerate(names) if fnmatchcase(name, pattern)}
-        if not found:
-            near = close_matches(pattern, names)
-            raise TableError(f"{first.path}: there is no column {pattern!r} to drop; {near}")
-        dropped |= found
-    others: dict[int, tuple[str, Part]] = {}
-    for part in parts:
-        for j, kind in enumerate(part.kinds):
-            if isinstance(kind, str) and j not in dropped:
-                others.setdefault(j, (kind, part))
-    if others and not numeric_only:
-        kind, part = others[min(others)]
-        bad = sorted(others)
-        columns = describe_columns(bad, names)
-        raise TableError(
-            f"{part.path}: {columns} {'hold' if len(bad) > 1 else 'holds'} {kind}, not numbers; "
-            f"leave {'them' if len(bad) > 1 else 'it'} out with drop=…, or all such columns with "
-            "numeric_only=True."
-        )
-    columns_left = [j for j in range(len(names)) if j not in dropped and j not in others]
-    if not columns_left:
-        raise TableError(f"{first.path}: no column of numbers is left.")
-    return columns_left, [names[j] for j in sorted(others)]
-
-
-def warn_of_gaps(paths: Sequence[Path]) -> None:
-    """Warn of a number that is missing among numbered files."""
-    import re
-
-    found = [re.findall(r"\d+", path.name) for path in paths]
-    widths = {len(numbers) for numbers in found}
-    if len(paths) < 2 or widths == {0} or len(widths) != 1:
-        return
-    for place in range(widths.pop()):
-        numbers = sorted({int(one[place]) for one in found})
-        if len(numbers) != len(paths):
-            continue
-        gaps = sorted(set(range(numbers[0], numbers[-1])) - set(numbers))
-        if gaps and len(gaps) < len(paths):
-            warnings.warn(
-                f"The files are numbered from {numbers[0]} to {numbers[-1]}, but "
-                f"{', '.join(map(str, gaps[:5]))} {'is' if len(gaps) == 1 else 'are'} missing; "
-                "if the table is not whole, put the file back.",
-                TableWarning,
-                stacklevel=4,
-            )
-        return

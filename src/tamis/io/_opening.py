@@ -10,7 +10,8 @@ from pathlib import Path
 
 from tamis.io._errors import TableError
 from tamis.io._formats import FORMATS, check_content, format_of
-from tamis.io._lazy import LazyScaling, LazyTable, Part, warn_of_gaps
+from tamis.io._lazy import LazyScaling, LazyTable, Part
+from tamis.io._lazy_checks import warn_of_gaps
 from tamis.io._lazy_formats import LAZY_FORMATS
 
 __all__ = ["as_bytes", "open_table"]
@@ -136,7 +137,7 @@ def _files(path: str, format: str | None) -> list[Path]:
         if not found:
             raise TableError(f"{path}: no file matches; check the folder and the pattern.")
     elif os.path.isdir(path) and not _is_store(Path(path)):
-        known = {suffix for name in LAZY_FORMATS for suffix in FORMATS[name].extensions}
+        known = _extensions()
         found = [
             one
             for one in Path(path).iterdir()
@@ -150,6 +151,26 @@ def _files(path: str, format: str | None) -> list[Path]:
     found.sort(key=_natural)
     warn_of_gaps(found)
     return found
+
+
+def is_part_of(path: Path, pattern: str) -> bool:
+    """Whether a file, if it were there, would be read as a part of a folder or a pattern.
+
+    Parameters
+    ----------
+    path : Path
+    pattern : str
+        As :func:`open_table` takes it.
+    """
+    real = path.resolve()
+    if os.path.isdir(pattern):
+        return real.parent == Path(pattern).resolve() and real.suffix.lower() in _extensions()
+    return glob.has_magic(pattern) and real.match(str(Path(pattern).resolve()))
+
+
+def _extensions() -> set[str]:
+    """Of the files that are taken from a folder."""
+    return {suffix for name in LAZY_FORMATS for suffix in FORMATS[name].extensions}
 
 
 def _is_store(path: Path) -> bool:

@@ -17,17 +17,19 @@ def write_delimited(table: Table, path: Path, *, format: str) -> None:
     separator = "\t" if format == "tsv" else ","
     beside = table.beside()
     header = [name for name, _ in beside] + table.feature_names.tolist()
-    # Where a header could pass for data, or its start for a mark of the encoding or of a comment,
-    # quotes tell the reader that it is none.
-    ambiguous = decide_header(header, [], None) != (True, [], []) or header[0].lstrip().startswith(
-        ("\ufeff", "#")
-    )
+    ambiguous = header_needs_quotes(header)
     text = [str(value) for _, values in beside if values.dtype.kind == "O" for value in values]
     with open_text(path, "w") as file:
         delimited_writer(file, separator, header, quote=ambiguous).writerow(header)
         writer = delimited_writer(file, separator, text)
         for i, row in enumerate(cells_of(table, short=True)):
             writer.writerow([*(values[i] for _, values in beside), *row])
+
+
+def header_needs_quotes(header: list[str]) -> bool:
+    """Whether a header could pass for data, or its start for a mark of encoding or comment."""
+    plain = decide_header(header, [], None) == (True, [], [])
+    return not plain or header[0].lstrip().startswith(("\ufeff", "#"))
 
 
 def delimited_writer(file: Any, separator: str, text: list[str], *, quote: bool = False) -> Any:

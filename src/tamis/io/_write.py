@@ -14,6 +14,8 @@ import scipy.sparse as sp
 
 from tamis.io._errors import TableError, TableWarning, close_matches
 from tamis.io._formats import FORMATS, columns_of_var, format_of
+from tamis.io._lazy import LazyTable
+from tamis.io._lazy_writing import write_lazy_columns
 from tamis.io._origin import Origin
 from tamis.io._raw import RawTable
 from tamis.io._raw_writing import columns_to_write
@@ -79,7 +81,7 @@ def write_table(
 
 
 def write_columns(
-    raw: RawTable,
+    raw: RawTable | LazyTable,
     names: Sequence[str],
     path: str | os.PathLike[str],
     *,
@@ -93,7 +95,8 @@ def write_columns(
 
     Parameters
     ----------
-    raw : RawTable
+    raw : RawTable or LazyTable
+        A table that is read in blocks is written in blocks, as CSV, TSV, Parquet, Feather or NPY.
     names : sequence of str
         The columns, in the order to write them.
     path : path
@@ -105,6 +108,14 @@ def write_columns(
     """
     target = Path(path)
     chosen = format_of(target, format)
+    if not len(names):
+        raise TableError(f"{target}: there is no column to write; name at least one.")
+    if isinstance(raw, LazyTable):
+        for part in raw.parts:
+            refuse_input_as_output(target, part.path)
+        with writing(target) as beside:
+            write_lazy_columns(raw, names, beside, chosen, target)
+        return
     refuse_input_as_output(target, raw.path)
     known = raw.names
     place = {name: j for j, name in enumerate(known)}
@@ -113,8 +124,6 @@ def write_columns(
             raise TableError(
                 f"{target}: there is no column {name!r} to write; {close_matches(name, known)}"
             )
-    if not names:
-        raise TableError(f"{target}: there is no column to write; name at least one.")
     origin = raw.origin
     if origin is not None and not origin.is_unchanged():
         warnings.warn(
