@@ -25,6 +25,7 @@ from benchmarks import (
 from benchmarks.case import Case
 from benchmarks.data import has_set
 from benchmarks.growth import growth_page
+from benchmarks.long_growth import long_growth_page
 from benchmarks.measure import Measurement, measure, work_and_report
 from benchmarks.threads import ALLOWED, SHORTEST, thread_rows
 from tamis.registry import METHODS
@@ -122,6 +123,8 @@ beyond the loaded table.
 {threads_section(kept["threads"])}
 
 {kept["growth"]}
+
+{kept["long growth"]}
 """
     if left_out:
         text += "\nNot measured, because the set was not available: " + "; ".join(left_out) + ".\n"
@@ -160,7 +163,7 @@ def write(kept: dict[str, Any]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "word", nargs="?", default="", help="only cases that contain it; or threads"
+        "word", nargs="?", default="", help="only cases that contain it; or threads, or long-growth"
     )
     parser.add_argument("--worker", nargs=2, metavar=("CASE", "SIDE"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -172,9 +175,14 @@ def main() -> int:
         work_and_report(case.load, work)
         return 0
 
-    kept: dict[str, Any] = {"rows": {}, "growth": "", "threads": []}
+    kept: dict[str, Any] = {"rows": {}, "growth": "", "long growth": "", "threads": []}
     if RECORD.exists():
         kept |= json.loads(RECORD.read_text(encoding="utf-8"))
+    if arguments.word == "long-growth":
+        kept["long growth"] = long_growth_page(PAGE.parent)
+        print(kept["long growth"])
+        write(kept)
+        return 0
     if arguments.word.startswith("threads"):
         named = arguments.word.removeprefix("threads").strip(":").split(",")
         methods = [name for name in METHODS if named == [""] or name in named]
@@ -200,6 +208,7 @@ def main() -> int:
     if not arguments.word:
         print("growth of all methods …", file=sys.stderr, flush=True)
         kept["growth"] = growth_page(PAGE.parent)
+        kept["long growth"] = long_growth_page(PAGE.parent)
         kept["threads"] = thread_rows(METHODS)
     write(kept)
     return 1 if any(row["reached"] == "no" for row in rows) else 0

@@ -74,7 +74,12 @@ def growth_page(folder: Path) -> str:
         check=True,
     )
     times = json.loads(done.stdout.splitlines()[-1])
-    _draw(times, folder / "images" / "growth.png")
+    draw(
+        times,
+        folder / "images" / "growth.png",
+        {"n": SAMPLES, "d": FEATURES},
+        (f"samples, {FIXED_FEATURES} features", f"features, {FIXED_SAMPLES} samples"),
+    )
     lines = [
         "## Growth",
         "",
@@ -94,18 +99,23 @@ def growth_page(folder: Path) -> str:
     return "\n".join([*lines, "", "![Time over samples and over features](images/growth.png)"])
 
 
-def _draw(times: dict[str, dict[str, list[float]]], path: Path) -> None:
+def draw(
+    times: dict[str, dict[str, list[float]]],
+    path: Path,
+    sizes_of: dict[str, tuple[int, ...]],
+    labels: tuple[str, str],
+) -> None:
+    """Time over samples and over features, a line per method."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True)
-    for axis, key, sizes in zip(axes, "nd", (SAMPLES, FEATURES), strict=True):
+    for axis, key, label in zip(axes, "nd", labels, strict=True):
         for name, measured in times.items():
-            axis.loglog(sizes, measured[key], marker=".", label=name)
-    axes[0].set_xlabel(f"samples, {FIXED_FEATURES} features")
-    axes[1].set_xlabel(f"features, {FIXED_SAMPLES} samples")
+            axis.loglog(sizes_of[key], measured[key], marker=".", label=name)
+        axis.set_xlabel(label)
     axes[0].set_ylabel("seconds, one thread")
     axes[1].legend(fontsize=7)
     figure.tight_layout()

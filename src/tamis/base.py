@@ -23,7 +23,7 @@ from tamis.utils.messages import describe_columns
 from tamis.utils.named_columns import column_mask
 from tamis.utils.repr_html import top_features
 from tamis.utils.threads import on_one_thread
-from tamis.utils.validation import check_table
+from tamis.utils.validation import Table, check_table, rows_of_table
 
 # A warning is shown at the first line outside of these.
 INNER_MODULES = (
@@ -182,6 +182,10 @@ class Selector(SelectorMixin, BaseEstimator):
         """
         blocks = in_blocks(X)
         table = check_table(X, estimator=self) if blocks is None else self._read_in_blocks(blocks)
+        whole = table
+        drawn = None if blocks is not None else self._rows_to_decide_on(table)
+        if drawn is not None:
+            table = rows_of_table(table, drawn)
         # Keeps the names and the number of columns.
         validate_data(self, X if blocks is None else blocks, skip_check_array=True)
         if blocks is not None and table.names is not None:
@@ -192,11 +196,11 @@ class Selector(SelectorMixin, BaseEstimator):
         for caution in table.cautions:
             self._warn(caution)
         # By these, evidence recognises the table.
-        self._fitted_extent = n_samples, table.lowest, table.highest
+        self._fitted_extent = whole.X.shape[0], whole.lowest, whole.highest
         self._set_aside = table.constant | self._listed("drop")
         self._warn_of_keep()
         if self._set_aside.all():
-            self._fit_constants(n_samples)
+            self._fit_constants(whole.X.shape[0])
             return self._put_back(np.zeros(0))
         X = varying_columns(table.X, self._set_aside)
         if not self._centres:
@@ -204,6 +208,8 @@ class Selector(SelectorMixin, BaseEstimator):
         scores = self._fit(X)
         if isinstance(X, CondensedTable):
             X.finished()
+        if drawn is not None:
+            self._extend_to_rows(varying_columns(whole.X, self._set_aside), drawn)
         return self._put_back(scores)
 
     def _read_in_blocks(self, blocks: Any) -> Any:
@@ -223,6 +229,13 @@ class Selector(SelectorMixin, BaseEstimator):
         if self._needs in ("graph", "joint products"):
             task |= {name: repr(value) for name, value in self._graph_task().items()}
         return condense(blocks, self._needs, task)
+
+    def _rows_to_decide_on(self, table: Table) -> IntArray | None:
+        """Which rows `_fit` is given, ascending: None for all, but of a table too long for it."""
+        return None
+
+    def _extend_to_rows(self, X: Matrix, drawn: IntArray) -> None:
+        """Bring what `_fit` learned of the rows that were drawn to all rows of X."""
 
     def _graph_task(self) -> dict[str, Any]:
         """The parameters that the graph of the rows is made with."""

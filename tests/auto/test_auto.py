@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -293,3 +294,43 @@ def test_what_cannot_be_is_refused_in_one_sentence(parameters, message):
     X = pd.DataFrame(noise(), columns=list("abcdef"))
     with pytest.raises(ValueError, match=message):
         Auto(**parameters).fit(X)
+
+
+# --- long tables -------------------------------------------------------------------------------
+
+
+def long_table():
+    """Four groups in the first six of twelve columns; the last is 1 in a single row."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 4, 900)
+    X = rng.normal(size=(900, 12))
+    X[:, :6] += 6 * rng.normal(size=(4, 6))[group]
+    X[:, 11] = np.arange(900) == 400
+    return X, group
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_of_many_rows_some_decide(form, monkeypatch):
+    monkeypatch.setattr("tamis.auto._selector.SAMPLED_ROWS", 300)
+    X, group = long_table()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        found = Auto(5, scaling="standard").fit(form(X))
+    said = [str(one.message) for one in warned]
+    assert any("Auto decides on 300 of the 900 rows, drawn at random" in one for one in said)
+    assert any("ranks column 11 last, constant in the rows that" in one for one in said)
+    assert found.ranking_[11] == 12
+    assert found.labels_.shape == (900,)
+    assert adjusted_rand_index(group, found.labels_) > 0.9
+    assert set(np.flatnonzero(found.get_support())) < set(range(6))
+    assert found.reasons()["kept"].sum() == 5
+
+
+def test_the_order_of_many_rows_plays_no_part(monkeypatch):
+    monkeypatch.setattr("tamis.auto._selector.SAMPLED_ROWS", 300)
+    X = long_table()[0][:, :11]
+    order = np.random.default_rng(1).permutation(len(X))
+    with pytest.warns(UserWarning, match="decides on 300"):
+        straight, shuffled = Auto(5).fit(X), Auto(5).fit(X[order])
+    np.testing.assert_array_equal(shuffled.ranking_, straight.ranking_)
+    np.testing.assert_array_equal(shuffled.labels_, straight.labels_[order])

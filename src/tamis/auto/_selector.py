@@ -15,13 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.auto._count import CountCurve, count_curve
 from tamis.auto._reasons import Columns, Reasons, describe, reasons_for, refit_shares
-from tamis.auto._scales import Scale, scaled_table, scales_to_try
+from tamis.auto._scales import Scale, scale_factors, scaled_table, scales_to_try
 from tamis.auto._search import Found, full_ranking, search
 from tamis.auto._structure import Structure, structure_of
+from tamis.auto._whole import groups_of_all
 from tamis.base import Keeps, Selector
-from tamis.distributed import Needs
+from tamis.distributed import SAMPLED_ROWS, Needs, drawn_rows
 from tamis.utils.frames import frame_of_rows
 from tamis.utils.ties import content_ranks
+from tamis.utils.validation import Table
 
 # The number of columns is sought among so many of the best.
 MOST_TRIED = 400
@@ -49,6 +51,9 @@ class Auto(Selector):
 
     No label is used, and nothing depends on chance but the shuffled copies and the refits, which
     `random_state` fixes.
+
+    Of more than 20,000 samples so many decide, drawn at random, and a warning says so; the groups
+    of the others are those whose means are nearest.
 
     Cost: a small multiple of :class:`tamis.MRSF`: three neighbour searches per scale, at most two
     scales, 15 partitions and a regression on each (twice as many partitions with `n_clusters`),
@@ -147,6 +152,7 @@ class Auto(Selector):
     }
 
     n_features_: int
+    labels_: IntArray
     _reasons: Reasons | None
 
     def __init__(
@@ -167,6 +173,18 @@ class Auto(Selector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _rows_to_decide_on(self, table: Table) -> IntArray | None:
+        """Of a long table some rows, drawn in an order that their values decide."""
+        n_samples = table.X.shape[0]
+        if n_samples <= SAMPLED_ROWS:
+            return None
+        outwards = np.argsort(content_ranks(table.X))
+        return np.sort(outwards[drawn_rows(n_samples, SAMPLED_ROWS)])
+
+    def _extend_to_rows(self, X: Matrix, drawn: IntArray) -> None:
+        factors = scale_factors(X, self.scaling_)
+        self.labels_ = groups_of_all(X, factors, drawn, self.labels_)
 
     def _fit(self, X: Matrix) -> FloatArray:
         random = check_random_state(self.random_state)

@@ -10,10 +10,12 @@ from tamis.distributed._distinct import DistinctValues
 from tamis.distributed._graph import CondensedRows, condensed_embedding, condensed_roughness
 from tamis.distributed._moments import Moments
 from tamis.distributed._sources import in_blocks
-from tamis.distributed._table import CondensedTable, Needs, condense
+from tamis.distributed._survey import drawn_rows
+from tamis.distributed._table import SAMPLED_ROWS, CondensedTable, Needs, condense
 from tamis.distributed._ties import TieProducts
 
 __all__ = [
+    "SAMPLED_ROWS",
     "ClusterError",
     "CondensedRows",
     "CondensedTable",
@@ -25,6 +27,7 @@ __all__ = [
     "condense",
     "condensed_embedding",
     "condensed_roughness",
+    "drawn_rows",
     "in_blocks",
     "on_cluster",
 ]

@@ -23,7 +23,7 @@ from tamis.distributed._ties import TieProducts
 from tamis.graphs import Landmarks, Weights, landmarks_for, weighted_landmarks
 from tamis.io import LazyTable, TableError
 from tamis.utils.condensed import Condensed
-from tamis.utils.validation import Table, check_table, constant_columns
+from tamis.utils.validation import Table, check_table, constant_columns, decides_on
 
 __all__ = ["CondensedTable", "Needs", "condense"]
 
@@ -203,10 +203,7 @@ def _rows_of(source: RowSource, wanted: IntArray, checkpoint: Checkpoint | None)
     names = None if source.names is None else np.array(source.names, dtype=object)
     cautions = table.cautions
     if len(wanted) < moments.count:
-        cautions += (
-            f"decides on {len(wanted):,} of the {moments.count:,} rows, drawn at random, since it "
-            "compares rows with each other.",
-        )
+        cautions += (decides_on(len(wanted), moments.count),)
     return replace(table, names=names, cautions=cautions)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -89,6 +89,32 @@ def check_table(X: Any, *, estimator: Any = None) -> Table:
     rounding = columns_of_rounding(X, lowest, highest)
     constant, cautions = constant_columns(lowest, highest, rounding, names)
     return Table(X, names, lowest, highest, constant, cautions)
+
+
+def rows_of_table(table: Table, rows: IntArray) -> Table:
+    """Some rows of a table, for a method that decides on them: columns may be constant in these.
+
+    Parameters
+    ----------
+    table : Table
+    rows : ndarray of int
+    """
+    found = check_table(table.X[rows])
+    idle = np.flatnonzero(found.constant & ~table.constant)
+    cautions = (*table.cautions, decides_on(len(rows), table.X.shape[0]))
+    if len(idle):
+        columns = describe_columns(idle, table.names)
+        cautions += (f"ranks {columns} last, constant in the rows that were drawn.",)
+    constant = found.constant | table.constant
+    return replace(found, names=table.names, constant=constant, cautions=cautions)
+
+
+def decides_on(n_drawn: int, n_rows: int) -> str:
+    """A caution that not all rows are looked at."""
+    return (
+        f"decides on {n_drawn:,} of the {n_rows:,} rows, drawn at random, since it compares rows "
+        "with each other."
+    )
 
 
 def constant_columns(
