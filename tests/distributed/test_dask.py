@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import dask
 import dask.array as da
@@ -237,3 +241,47 @@ def test_the_scheduler_is_gone(X):
     with LocalCluster(1, processes=False, dashboard_address=None) as lost, Client(lost) as client:
         error = begun_and_then(X, client, lambda: lost.sync(lost.scheduler.close))
     assert isinstance(error, ClusterError), error
+
+
+@contextmanager
+def process(*command):
+    """A process of the cluster, killed at the end."""
+    with subprocess.Popen(
+        [sys.executable, "-m", *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+@contextmanager
+def one_worker(address):
+    alone = ("--nthreads", "1", "--no-nanny", "--no-dashboard")
+    with process("distributed.cli.dask_worker", address, *alone):
+        yield
+
+
+def test_the_scheduler_is_killed_and_started_anew(X, expected):
+    """The fit ends with a sentence, and the next one has the same bits."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    command = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port))
+    command += ("--no-dashboard", "--no-show")
+    with process(*command) as first, one_worker(address):
+        client = Client(address, timeout=PATIENCE)
+        client.wait_for_workers(1, timeout=PATIENCE)
+
+        def killed():
+            first.kill()
+            first.wait()
+
+        error = begun_and_then(X, client, killed)
+    assert isinstance(error, ClusterError), error
+    assert "fit again" in str(error)
+    with process(*command), one_worker(address), Client(address, timeout=PATIENCE) as again:
+        again.wait_for_workers(1, timeout=PATIENCE)
+        assert fitted(blocks_of(X, plainly, again)).tobytes() == expected[0].tobytes()
+    client.close()
