@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from tamis import MRSF, io
@@ -130,6 +133,119 @@ def test_a_checkpoint_of_something_else(run, parts, tmp_path):
     assert result.exit_code == 2
     assert "kept: this is no checkpoint of tamis" in result.stderr
     assert (tmp_path / "kept").read_text() == "anything"
+
+
+def rename_a_column(last):
+    pd.read_parquet(last).rename(columns={"gene3": "gen3"}).to_parquet(last, row_group_size=50)
+
+
+def damage_the_middle(last):
+    """A row group in the middle; what is at the end, and tells where it is, is whole."""
+    start = pq.ParquetFile(last).metadata.row_group(1).column(0).data_page_offset
+    with last.open("r+b") as file:
+        file.seek(start)
+        file.write(b"\xff" * 300)
+
+
+def cut_in_the_middle(last):
+    os.truncate(last, last.stat().st_size // 2)
+
+
+@pytest.mark.parametrize(
+    ("harm", "what"),
+    [
+        (rename_a_column, "part-2.parquet has other columns than part-0.parquet"),
+        (damage_the_middle, "part-2.parquet, row group 1: damaged or cut short"),
+        (cut_in_the_middle, "part-2.parquet: damaged, cut short, or not Parquet"),
+    ],
+)
+def test_a_part_that_is_wrong(harm, what, run, parts, tmp_path):
+    harm(tmp_path / "part-2.parquet")
+    result = run("select", parts, "-m", "mrsf", "--drop", "name", "--checkpoint", "kept")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert what in result.stderr.splitlines()[-1]
+    assert (tmp_path / "kept").exists() == ("row group" in what)  # what was done is kept
+
+
+def once_begun(monkeypatch, act):
+    """Do something when the first block is worked on."""
+    from tamis.distributed._survey import MomentsStep
+
+    call, done = MomentsStep.__call__, []
+
+    def acting(step, X, start, place):
+        if not done:
+            done.append(act())
+        return call(step, X, start, place)
+
+    monkeypatch.setattr(MomentsStep, "__call__", acting)
+
+
+@pytest.mark.parametrize(
+    ("harm", "what"),
+    [
+        (lambda last: last.unlink(), "the file is gone; put it back"),
+        (lambda last: os.utime(last, ns=(1, 1)), "the file has changed since the table was opened"),
+    ],
+)
+def test_a_part_that_goes_or_changes_while_it_is_read(
+    harm, what, run, parts, tmp_path, monkeypatch
+):
+    last = tmp_path / "part-2.parquet"
+    once_begun(monkeypatch, lambda: harm(last))
+    result = run("select", parts, "-m", "mrsf", "--drop", "name", "--checkpoint", "kept")
+    assert result.exit_code == 2
+    assert f"part-2.parquet, row group 0: {what}" in result.stderr.splitlines()[-1]
+    assert (tmp_path / "kept").exists()
+
+
+def test_a_full_disk_and_an_interruption(run, parts, tmp_path, monkeypatch):
+    from tamis.distributed._checkpoint import Checkpoint
+    from tamis.utils import files
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    command = ("select", parts, "-m", "mrsf", "-k", 4, "--drop", "name", "--checkpoint", "kept")
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_flush", full)
+        result = run(*command)
+    assert result.exit_code == 2
+    assert "kept: the checkpoint cannot be written (the disk is full)" in result.stderr
+    write = Checkpoint.write
+
+    def stopping(checkpoint, progress):
+        write(checkpoint, progress)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "write", stopping)
+        result = run(*command)
+    assert result.exit_code == 130
+    assert "stopped; what is done is kept in kept, and the same command goes on" in result.stderr
+    result = run(*command)
+    assert result.exit_code == 0
+    assert "Goes on from kept" in result.stderr
+
+
+def test_a_cluster_that_fails(run, parts, monkeypatch):
+    """The advice is that of the cluster, not of other parameters."""
+    from tamis import distributed
+
+    class Lost:
+        def __init__(self, table, address):
+            vars(self).update(vars(table))
+            self.shape, self.names, self.ndim = table.shape, table.names, 2
+
+        def first_row(self):
+            raise distributed.ClusterError("The connection was lost; call fit again.")
+
+    monkeypatch.setattr(distributed, "on_cluster", Lost)
+    monkeypatch.setattr("tamis.base.in_blocks", lambda X: X)
+    result = run("select", parts, "--drop", "name", "-m", "mrsf", "--scheduler", "tcp://here:1")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == ("tamis: The connection was lost; call fit again.")
 
 
 def test_no_scheduler(run, parts, monkeypatch):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.cli._blocks_writing import check_output_in_blocks, opened, write_in_blocks
 from tamis.cli._decisions import found_in_json, print_reasons
-from tamis.cli._failures import CommandError, command_words
+from tamis.cli._failures import INTERRUPTED, CommandError, command_words
 from tamis.cli._options import number_to_keep
 from tamis.cli._preparation import Scale, scales_itself, scaling_words
 from tamis.cli._screen import print_aside, print_json, print_text
@@ -249,10 +249,21 @@ def _on_cluster(table: LazyTable, address: str) -> Any:
 
 def _fit(model: Selector, source: Any, table: LazyTable) -> None:
     from tamis import io
+    from tamis.distributed import ClusterError
 
     try:
         fit(model, source, table.name)
     except CommandError as error:
         if isinstance(error.__cause__, io.TableError):  # it names the file itself
             raise CommandError(command_words(error.__cause__)) from error
+        if isinstance(error.__cause__, ClusterError):  # no parameter would help
+            raise CommandError(str(error.__cause__), error.code) from error
         raise
+    except KeyboardInterrupt:
+        if table.checkpoint is None or not table.checkpoint.exists():
+            raise
+        raise CommandError(
+            f"stopped; what is done is kept in {table.checkpoint}, and the same command goes on "
+            "from it.",
+            INTERRUPTED,
+        ) from None
