@@ -141,7 +141,8 @@ def _print(outcome: Outcome) -> None:
     console = stdout()
     if console.is_terminal and outcome.tables:
         for table in outcome.tables:
-            _print_whole(console, table)
+            if not getattr(table, "on_second_page", False):  # too much for a terminal
+                _print_whole(console, table)
         counts = ", ".join(f"{n} {verdict}" for verdict, n in outcome.verdicts.items() if n)
         if counts:
             print_text(f"Verdicts: {counts}.")

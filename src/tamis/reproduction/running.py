@@ -101,8 +101,8 @@ def run(
     Returns
     -------
     Outcome
-        Tables with a verdict for every cell, and the files written: ``NAME.md``, ``NAME.json``,
-        figures and raw results.
+        Tables with a verdict for every cell, and the files written: ``NAME.md`` (and
+        ``NAME_by_set.md`` where there are tables by set), ``NAME.json``, figures and raw results.
     """
     experiment = find(name) if isinstance(name, str) else name
     if candidates and not experiment.takes_candidates:
@@ -158,6 +158,9 @@ def run(
         folder / f"{experiment.name}.md": markdown,
         folder / f"{experiment.name}.json": printed,
     }
+    second = document.second_markdown()
+    if second is not None:
+        files[folder / f"{document.second_name}.md"] = second
     for path, contents in files.items():
         write_atomically(path, contents)
     return Outcome(
