@@ -15,6 +15,7 @@ import io
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,7 @@ def skfeature_facts() -> None:
         "starts are its own, from random_state",
     )
     graphs = [construct_W(X), construct_W(X)[mixed][:, mixed]]
-    orders = [seeded(0, lambda W=W: ndfs(X, mode="index", W=W, n_clusters=3)) for W in graphs]
+    orders = [seeded(0, partial(ndfs, X, mode="index", W=W, n_clusters=3)) for W in graphs]
     ours = [best_first(tamis.NDFS(n_clusters=3, affinity=W), X) for W in graphs]
     tell(
         "NDFS: rank correlation of two orders, with the graph and with one of shuffled samples",
