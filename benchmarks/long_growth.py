@@ -65,7 +65,7 @@ def long_growth_page(folder: Path) -> str:
         f"Exponents of the time in n, at d = {FIXED_FEATURES} and n up to {SAMPLES[-1]:,}, and in "
         f"d, at n = {FIXED_SAMPLES:,} and d up to {FEATURES[-1]}, at the larger half of the sizes, "
         "on one thread; graphs by landmarks. To reach: at most "
-        f"{MOST:g}. Auto decides on 20,000 rows.",
+        f"{MOST:g} (ColumnSubset forms the d × d covariance, O(nd²)). Auto decides on 20,000 rows.",
         "",
         "| method | exponent in n | exponent in d | seconds at the largest n | at the largest d |",
         "|---|---|---|---|---|",

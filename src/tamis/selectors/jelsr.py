@@ -63,9 +63,8 @@ class JELSR(NeighborSelector):
         features, and JELSR becomes MRSF on the same graph (Theorem 2).
     lle_reg : float, default=1e-3
         Ridge of the reconstruction weights, as a fraction of the trace of the local Gram matrix.
-    affinity : {sparse, array-like, LandmarkGraph} of shape (n_samples, n_samples) or None
-        A precomputed symmetric graph; L is then its Laplacian D − W. None, the default, looks for
-        neighbours.
+    affinity : {sparse, array-like} of shape (n_samples, n_samples) or None, default=None
+        A precomputed symmetric graph, or a LandmarkGraph; L is then its Laplacian D − W.
     max_iter : int, default=200
     tol : float, default=1e-5
         Relative decrease of the objective at which to stop; 0 runs `max_iter` iterations.
