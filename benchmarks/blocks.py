@@ -101,7 +101,7 @@ def on_dask(X: Any) -> dict[str, float]:
     from tamis import MRSF
 
     with (
-        LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
         client.wait_for_workers(4)

@@ -61,7 +61,7 @@ def cluster_fixture():
     }
     with (
         dask.config.set(settings),
-        LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
     ):
         yield cluster
 
@@ -231,14 +231,20 @@ def test_the_workers_are_restarted(X, client):
 
 def test_no_worker_is_left(X, monkeypatch):
     monkeypatch.setattr(_dask, "PATIENCE", 2 * _dask.GLANCE)
-    with LocalCluster(1, processes=False, dashboard_address=None) as few, Client(few) as client:
+    with (
+        LocalCluster(n_workers=1, processes=False, dashboard_address=None) as few,
+        Client(few) as client,
+    ):
         error = begun_and_then(X, client, lambda: few.scale(0))
     assert isinstance(error, ClusterError), error
     assert "no worker" in str(error)
 
 
 def test_the_scheduler_is_gone(X):
-    with LocalCluster(1, processes=False, dashboard_address=None) as lost, Client(lost) as client:
+    with (
+        LocalCluster(n_workers=1, processes=False, dashboard_address=None) as lost,
+        Client(lost) as client,
+    ):
         error = begun_and_then(X, client, lambda: lost.sync(lost.scheduler.close))
     assert isinstance(error, ClusterError), error
 
