@@ -242,8 +242,9 @@ def test_no_worker_is_left(X, monkeypatch):
 
 def test_the_scheduler_is_gone(X):
     with (
+        dask.config.set({"distributed.comm.timeouts.connect": "2s"}),  # it is sought in the end
         LocalCluster(n_workers=1, processes=False, dashboard_address=None) as lost,
-        Client(lost) as client,
+        Client(lost, timeout=2) as client,
     ):
         error = begun_and_then(X, client, lambda: lost.sync(lost.scheduler.close))
     assert isinstance(error, ClusterError), error
