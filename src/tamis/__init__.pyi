@@ -29,6 +29,7 @@ from .grouped import GroupedSelector
 from .selectors._graph import GraphSelector
 from .selectors.column_subset import ColumnSubset
 from .selectors.cufs import CUFS
+from .selectors.dgufs import DGUFS
 from .selectors.eufs import EUFS
 from .selectors.fsasl import FSASL
 from .selectors.fsgmm import FSGMM
@@ -59,6 +60,7 @@ __version__: str
 
 __all__ = [
     "CUFS",
+    "DGUFS",
     "EUFS",
     "FSASL",
     "FSGMM",

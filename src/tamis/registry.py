@@ -16,6 +16,7 @@ from tamis.auto import Auto
 from tamis.base import Selector
 from tamis.selectors.column_subset import ColumnSubset
 from tamis.selectors.cufs import CUFS
+from tamis.selectors.dgufs import DGUFS
 from tamis.selectors.eufs import EUFS
 from tamis.selectors.fsasl import FSASL
 from tamis.selectors.fsgmm import FSGMM
@@ -408,6 +409,18 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 tune={"n_clusters": (2, 5, 10), "ridge": (1e-3, 0.01, 0.1)},
                 expected_failed_checks={
                     "duplicated columns": "one of two equal columns does the work of both",
+                },
+            ),
+            Method(
+                "dgufs",
+                DGUFS,
+                family="spectral",
+                prefers="columns that depend on cluster labels, and these on the neighbours",
+                cost="O(n²d) for the neighbours, O(ndc) per iteration",
+                reference="Guo, Zhu, AAAI 2018",
+                tune={"n_clusters": (2, 5, 10), "beta": (0.2, 0.5, 0.8)},
+                expected_failed_checks={
+                    "late selection": "the number of features is part of the objective",
                 },
             ),
         )
