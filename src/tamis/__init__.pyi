@@ -31,6 +31,7 @@ from .selectors.column_subset import ColumnSubset
 from .selectors.cufs import CUFS
 from .selectors.dgufs import DGUFS
 from .selectors.eufs import EUFS
+from .selectors.farthest_point import FarthestPointSampling
 from .selectors.fsasl import FSASL
 from .selectors.fsgmm import FSGMM
 from .selectors.inffs import InfFS
@@ -51,6 +52,7 @@ from .selectors.rufs import RUFS
 from .selectors.sogfs import SOGFS
 from .selectors.sparse_kmeans import SparseKMeans
 from .selectors.spec import SPEC
+from .selectors.spfs import SPFS
 from .selectors.track import TRACK
 from .selectors.u2fs import U2FS
 from .selectors.udfs import UDFS
@@ -76,11 +78,13 @@ __all__ = [
     "RUFS",
     "SOGFS",
     "SPEC",
+    "SPFS",
     "TRACK",
     "U2FS",
     "UDFS",
     "Auto",
     "ColumnSubset",
+    "FarthestPointSampling",
     "GraphSelector",
     "GroupedSelector",
     "InfFS",

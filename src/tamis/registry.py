@@ -18,6 +18,7 @@ from tamis.selectors.column_subset import ColumnSubset
 from tamis.selectors.cufs import CUFS
 from tamis.selectors.dgufs import DGUFS
 from tamis.selectors.eufs import EUFS
+from tamis.selectors.farthest_point import FarthestPointSampling
 from tamis.selectors.fsasl import FSASL
 from tamis.selectors.fsgmm import FSGMM
 from tamis.selectors.inffs import InfFS
@@ -38,6 +39,7 @@ from tamis.selectors.rufs import RUFS
 from tamis.selectors.sogfs import SOGFS
 from tamis.selectors.sparse_kmeans import SparseKMeans
 from tamis.selectors.spec import SPEC
+from tamis.selectors.spfs import SPFS
 from tamis.selectors.track import TRACK
 from tamis.selectors.u2fs import U2FS
 from tamis.selectors.udfs import UDFS
@@ -421,6 +423,29 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 tune={"n_clusters": (2, 5, 10), "beta": (0.2, 0.5, 0.8)},
                 expected_failed_checks={
                     "late selection": "the number of features is part of the objective",
+                },
+            ),
+            Method(
+                "spfs",
+                SPFS,
+                family="subset",
+                prefers="columns whose products together are similar to a kernel of the samples",
+                cost="O(n²d) for the kernel, O(nd) for each column chosen",
+                reference="Zhao, Wang, Liu, Ye, IEEE TKDE 2013",
+                compares_rows=True,
+                expected_failed_checks={
+                    "duplicated columns": "the second of two equal columns adds less",
+                },
+            ),
+            Method(
+                "farthest_point",
+                FarthestPointSampling,
+                family="subset",
+                prefers="columns that lie far from all that were taken before",
+                cost="O(nd) for each column chosen",
+                reference="Eldar, Lindenbaum, Porat, Zeevi, IEEE TIP 1997",
+                expected_failed_checks={
+                    "duplicated columns": "the second of two equal columns is at no distance",
                 },
             ),
         )
