@@ -189,6 +189,7 @@ def test_every_method_has_a_page_in_the_toctree_and_the_table(name):
         "dgufs",
         "spfs",
         "farthest_point",
+        "egcfs",
     }
 
 

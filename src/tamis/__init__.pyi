@@ -30,6 +30,7 @@ from .selectors._graph import GraphSelector
 from .selectors.column_subset import ColumnSubset
 from .selectors.cufs import CUFS
 from .selectors.dgufs import DGUFS
+from .selectors.egcfs import EGCFS
 from .selectors.eufs import EUFS
 from .selectors.farthest_point import FarthestPointSampling
 from .selectors.fsasl import FSASL
@@ -63,6 +64,7 @@ __version__: str
 __all__ = [
     "CUFS",
     "DGUFS",
+    "EGCFS",
     "EUFS",
     "FSASL",
     "FSGMM",

@@ -17,6 +17,7 @@ from tamis.base import Selector
 from tamis.selectors.column_subset import ColumnSubset
 from tamis.selectors.cufs import CUFS
 from tamis.selectors.dgufs import DGUFS
+from tamis.selectors.egcfs import EGCFS
 from tamis.selectors.eufs import EUFS
 from tamis.selectors.farthest_point import FarthestPointSampling
 from tamis.selectors.fsasl import FSASL
@@ -446,6 +447,19 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 reference="Eldar, Lindenbaum, Porat, Zeevi, IEEE TIP 1997",
                 expected_failed_checks={
                     "duplicated columns": "the second of two equal columns is at no distance",
+                },
+            ),
+            Method(
+                "egcfs",
+                EGCFS,
+                family="spectral",
+                prefers="columns in which near samples are joined and clusters lie apart",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) per iteration",
+                reference="Zhang, Zhang, Li, IEEE TNNLS 2022",
+                tune={
+                    "n_clusters": (2, 5, 10),
+                    "gamma": (0.01, 0.1, 1.0),
+                    "beta": (0.1, 1.0, 10.0),
                 },
             ),
         )

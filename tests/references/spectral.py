@@ -236,3 +236,17 @@ def dgufs_objective(X, S, labels, chosen, beta):
     of_columns = dgufs_dependence(X, labels)[chosen].sum() / reach
     of_graph = np.trace(S @ H @ label_projection(labels) @ H) / np.trace(S)
     return 1 - (1 - beta) * of_columns - beta * of_graph
+
+
+# --- EGCFS ------------------------------------------------------------------------------------
+
+
+def egcfs_objective(X, W, P, labels, beta, mu, gamma, floor, row_smoothing):
+    """Tr(WᵀS_wW) sample by sample, the graph pair by pair, a ridge and the smoothed row norms."""
+    Y = X @ W
+    total = floor * np.linalg.norm(W) ** 2
+    for i in range(len(X)):
+        total += ((Y[i] - Y[labels == labels[i]].mean(axis=0)) ** 2).sum()
+        for j in range(len(X)):
+            total += beta * (((Y[i] - Y[j]) ** 2).sum() * P[i, j] + mu * P[i, j] ** 2)
+    return total + gamma * np.sqrt(row_norms(W) ** 2 + row_smoothing).sum()
