@@ -275,7 +275,7 @@ def test_it_runs_by_name_and_goes_on(tiny_colon, tmp_path, monkeypatch):
     assert outcome.data["too_long"] == []
     assert outcome.data["sets"] == ["colon"]
     assert set(outcome.data["absent"]) == {"lung_small", "warppie10p"}
-    assert "Not at hand: lung_small" in outcome.text
+    assert "Not available: lung_small" in outcome.text
     for words in (outcome.text, outcome.markdown):
         assert "LIDFS (published)" in words
         assert "arXiv 2605.22973" in words

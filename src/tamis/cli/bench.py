@@ -146,7 +146,7 @@ def _print(outcome: Outcome) -> None:
         if counts:
             print_text(f"Verdicts: {counts}.")
         for dataset, advice in outcome.data.get("absent", {}).items():
-            print_text(f"Not at hand: {dataset} ({advice})")
+            print_text(f"Not available: {dataset} ({advice})")
         for dataset, difference in outcome.data.get("differing", {}).items():
             print_text(f"Not the registry's copy: {dataset} {difference}")
         for word, kind in (("Failed", "failures"), ("Not finished", "too_long")):

@@ -36,7 +36,7 @@ from tamis.reproduction.plain_table import PlainTable
 __all__ = ["EXPERIMENT", "HALF_A", "HALF_B", "candidates", "tables", "tasks"]
 
 METHODS = ("auto", "mrsf", "mcfs", "max_variance")
-# Not at hand when the rules were chosen: these sets belong to neither half.
+# Not available when the rules were chosen: these sets belong to neither half.
 NEVER_SEEN = ("xm2vts", "humanid", "lung")
 HALF_A, HALF_B = halves([n for n in leaderboard.EXPERIMENT.sets if n not in NEVER_SEEN])
 # The set on which a fixed number of columns is compared with all of them.

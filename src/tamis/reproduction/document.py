@@ -140,7 +140,7 @@ class Document:
 
     def _gaps(self) -> list[str]:
         """What is missing or otherwise than it should be, and why."""
-        gaps = [f"Not at hand: {name} ({advice})" for name, advice in self.absent.items()]
+        gaps = [f"Not available: {name} ({advice})" for name, advice in self.absent.items()]
         gaps += [
             f"Not the registry's copy: {name} {difference}; its figures may not compare with "
             "others'."
