@@ -125,8 +125,8 @@ EXPERIMENT = Experiment(
     name="auto",
     paper="Auto, which has nothing to tune.",
     about=(
-        "The sets and the protocol are those of the leaderboard: a tenth of the features, judged "
-        "by K-means on standardised columns. Auto and max variance get the columns as they are "
+        "Sets and clusterings are those of the leaderboard: a tenth of the features, judged by "
+        "K-means on standardised columns. Auto and max variance get the columns as they are "
         "(Auto scales by itself), the others get them standardised. Every method has its defaults. "
         f"{TOLD_LABEL} sees the number of classes; Auto, and all others, see nothing of the labels "
         "before they are judged.\n\n"
@@ -143,8 +143,8 @@ EXPERIMENT = Experiment(
         "keep every column's values and lose all that columns have in common."
     ),
     sets=leaderboard.EXPERIMENT.sets,
-    protocol=leaderboard.PROTOCOL,
-    quick_protocol=leaderboard.QUICK_PROTOCOL,
+    protocol=leaderboard.CLUSTERED,
+    quick_protocol=leaderboard.QUICK_CLUSTERED,
     quick_sets=leaderboard.QUICK_SETS,
     tasks=tasks,
     tables=tables,
