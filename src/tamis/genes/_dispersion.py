@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.interpolate import CubicSpline
 
-from tamis._typing import FloatArray, IntArray, Matrix
+from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
+from tamis.genes._groups import Batches
 from tamis.solvers.loess import loess
 from tamis.utils.columns import weighted_moments
 from tamis.utils.sparse import is_sparse
@@ -114,12 +115,7 @@ def standardised_variance(counts: Matrix, span: float = 0.3) -> Dispersion:
     """
     n_cells = counts.shape[0]
     means, variances = mean_and_variance(counts)
-    varying = variances > 0
-    expected = np.zeros(len(means))
-    if varying.any():
-        x, y = np.log10(means[varying]), np.log10(variances[varying])
-        expected[varying] = loess(x, y, span)
-    deviation = np.sqrt(10**expected)
+    deviation = _expected_deviation(means, variances, span)
     highest = deviation * np.sqrt(n_cells) + means
     if is_sparse(counts):
         clipped = np.minimum(counts.data.astype(np.float64), highest[counts.indices])
@@ -130,6 +126,46 @@ def standardised_variance(counts: Matrix, span: float = 0.3) -> Dispersion:
         total, squares = clipped.sum(axis=0), (clipped**2).sum(axis=0)
     normalised = n_cells * means**2 + squares - 2 * total * means
     return Dispersion(means, variances, normalised / ((n_cells - 1) * deviation**2))
+
+
+def standardised_variance_within(counts: SparseMatrix, batches: Batches) -> FloatArray:
+    """The same about the means of the batches, with one curve for all; O(nnz).
+
+    Parameters
+    ----------
+    counts : csr_array of shape (n_cells, n_genes)
+    batches : Batches
+    """
+    if len(batches.sizes) == 1:
+        return standardised_variance(counts).normalised
+    n_cells, n_genes = counts.shape
+    freedom = max(1, n_cells - len(batches.sizes))
+
+    def scatter(values: FloatArray) -> FloatArray:
+        """Sums of squares of `values` in place of the counts, about the means of the counts."""
+        table = sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+        squares = np.bincount(counts.indices, values**2, minlength=n_genes)
+        products = (batches.sizes[:, None] * batches.means(table) * means).sum(axis=0)
+        found: FloatArray = squares - 2 * products + batches.sizes @ means**2
+        return found.clip(min=0)
+
+    means = batches.means(counts)
+    values = counts.data.astype(np.float64)
+    total = batches.sizes @ means / n_cells
+    deviation = _expected_deviation(total, scatter(values) / freedom, 0.3)
+    highest = deviation * np.sqrt(n_cells) + total
+    return scatter(np.minimum(values, highest[counts.indices])) / (freedom * deviation**2)
+
+
+def _expected_deviation(means: FloatArray, variances: FloatArray, span: float) -> FloatArray:
+    """By a smooth curve through the logged variances and means; 1 for genes that do not vary."""
+    varying = variances > 0
+    expected = np.zeros(len(means))
+    if varying.any():
+        x, y = np.log10(means[varying]), np.log10(variances[varying])
+        expected[varying] = loess(x, y, span)
+    deviation: FloatArray = np.sqrt(10**expected)
+    return deviation
 
 
 def log_variance(logged: Matrix, span: float = 0.3) -> Dispersion:

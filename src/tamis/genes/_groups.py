@@ -85,7 +85,11 @@ def graph_of_cells(logged: SparseMatrix, batches: Batches, seed: int) -> SparseM
 
 
 def principal_components(logged: SparseMatrix, batches: Batches, seed: int) -> FloatArray:
-    """The leading components of the standardised table, by its products alone; never densified."""
+    """The leading components of the standardised table, by its products alone; never densified.
+
+    Two steps of subspace iteration with a random start, then Rayleigh–Ritz: the table times its
+    transpose is decomposed within the subspace. O(nnz + n) for each of the 60 vectors.
+    """
     table, means = _standardised(logged, batches)
     n_cells, n_genes = table.shape
     n_vectors = min(N_COMPONENTS + OVERSAMPLING, n_cells, n_genes)
@@ -93,15 +97,15 @@ def principal_components(logged: SparseMatrix, batches: Batches, seed: int) -> F
     by_gene = sp.csr_array(table.T)
     of_cells = random.standard_normal((n_cells, n_vectors)).astype(np.float32)
     members = indicator(batches.codes, len(batches.sizes))
-    for _ in range(PASSES):
+    for step in range(PASSES):
         basis = np.linalg.qr(of_cells)[0]
         of_genes = by_gene @ basis - means.T @ (members @ basis)
-        directions = np.linalg.qr(of_genes)[0]
-        of_cells = table @ directions - (means @ directions)[batches.codes]
-    left, values, _ = np.linalg.svd(of_cells, full_matrices=False)
+        if step < PASSES - 1:
+            of_cells = table @ of_genes - (means @ of_genes)[batches.codes]
+    squares, directions = np.linalg.eigh(of_genes.T @ of_genes)
     wanted = min(N_COMPONENTS, max(1, min(n_cells, n_genes) - 1))
-    found: FloatArray = left[:, :wanted] * values[:wanted]
-    return found
+    found: FloatArray = basis @ directions[:, ::-1][:, :wanted]
+    return found * np.sqrt(np.maximum(squares[::-1][:wanted], 0))
 
 
 def _standardised(logged: SparseMatrix, batches: Batches) -> tuple[SparseMatrix, FloatArray]:

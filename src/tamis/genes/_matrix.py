@@ -63,11 +63,11 @@ def read_cells(adata: Any, layer: str | None, genes: BoolArray) -> Cells:
         return Cells(X, log_of_equal_depth(X, depth), depth, said)
     if kind == "not logged":
         said = f"{name} holds values up to {X.max():,.0f} that are not logged: so was a copy."
-        return Cells(None, _with_data(X, np.log1p(X.data)), depth, said)
+        return Cells(None, with_data(X, np.log1p(X.data)), depth, said)
     base = (adata.uns.get("log1p") or {}).get("base") if layer is None else None
     if base is not None:
         said = f"{name} holds logarithms to the base {base:g}, taken as natural ones on a copy."
-        return Cells(None, _with_data(X, X.data * np.float32(np.log(base))), depth, said)
+        return Cells(None, with_data(X, X.data * np.float32(np.log(base))), depth, said)
     return Cells(None, X, depth, f"{name} holds logarithms, taken as they are.")
 
 
@@ -124,9 +124,9 @@ def log_of_equal_depth(counts: SparseMatrix, depth: FloatArray | None = None) ->
     if filled.any():
         factor[filled] = np.median(depth[filled]) / depth[filled]
     data = counts.data * np.repeat(factor, np.diff(counts.indptr)).astype(counts.dtype)
-    return _with_data(counts, np.log1p(data, out=data))
+    return with_data(counts, np.log1p(data, out=data))
 
 
-def _with_data(X: SparseMatrix, data: FloatArray) -> SparseMatrix:
+def with_data(X: SparseMatrix, data: FloatArray) -> SparseMatrix:
     """A table with the same places and other values; the places are shared."""
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)

@@ -43,8 +43,10 @@ def nuisances(
     }
     if len(batches.sizes) > 1:
         told["batch"] = _medians(_between(logged, batches), selected, seen)
+    names = list(map(str, names))
     for what, pattern in PATTERNS.items():
-        named = np.array([pattern.match(str(name)) is not None for name in names], dtype=bool)
+        match = pattern.match
+        named = np.fromiter((match(name) is not None for name in names), bool, len(names))
         told[what] = {
             "selected": int(np.count_nonzero(named & selected)),
             "all": int(np.count_nonzero(named & seen)),
