@@ -62,7 +62,8 @@ def sentences(told: Mapping[str, Any]) -> list[str]:
     for what in PATTERNS:
         if told[what]["all"]:
             selected, everywhere = int(told[what]["selected"]), int(told[what]["all"])
-            said.append(f"Of {everywhere:,} {what} genes, {selected:,} are among the chosen.")
+            are = "is" if selected == 1 else "are"
+            said.append(f"Of {everywhere:,} {what} genes, {selected:,} {are} among the chosen.")
         else:
             said.append(f"No gene has the name of a {what} one.")
     return said
