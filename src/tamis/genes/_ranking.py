@@ -16,7 +16,7 @@ from tamis.genes._dispersion import (
 )
 from tamis.genes._evidence import N_BY_GROUPS, Sums, filled, mean_rank, ranks
 from tamis.genes._groups import Batches, graph_of_cells, groups_of
-from tamis.genes._matrix import Cells, with_data
+from tamis.genes._matrix import Cells, cells_with, with_data
 
 # The second graph is made of the best genes of the first; within batches no others are ranked.
 BEST_GENES = 2000
@@ -68,7 +68,7 @@ def rank_genes(
     seed : int
     """
     n_cells, n_genes = cells.logged.shape
-    n_seen = np.bincount(cells.logged.indices[cells.logged.data > 0], minlength=n_genes)
+    n_seen = cells_with(cells.logged)
     usable = np.flatnonzero(n_seen >= min(FEWEST_CELLS, n_cells))
     if len(usable) < 2:
         raise ValueError(f"Fewer than two genes are seen in {FEWEST_CELLS} cells or more.")
@@ -109,17 +109,24 @@ def _variation(
     logged: SparseMatrix, counts: SparseMatrix | None, depth: FloatArray, batches: Batches
 ) -> FloatArray:
     """How much the genes vary beyond chance, on average over the batches."""
+    if len(batches.sizes) == 1:
+        return _variation_of_one(logged, counts, depth)
     found = np.zeros(logged.shape[1])
     for rows in batches.rows():
-        size = len(rows)
-        if size < 2:
-            continue
-        if counts is not None:
-            statistic = residual_variance(sp.csr_array(counts[rows]), depth=depth[rows])
-        else:
-            statistic = log_variance(sp.csr_array(logged[rows]))
-        found += size * statistic.normalised
+        if len(rows) > 1:
+            of_batch = None if counts is None else sp.csr_array(counts[rows])
+            found += len(rows) * _variation_of_one(
+                sp.csr_array(logged[rows]), of_batch, depth[rows]
+            )
     return found / batches.sizes.sum()
+
+
+def _variation_of_one(
+    logged: SparseMatrix, counts: SparseMatrix | None, depth: FloatArray
+) -> FloatArray:
+    if counts is None:
+        return log_variance(logged).normalised
+    return residual_variance(counts, depth=depth).normalised
 
 
 def _sums_of_batches(logged: SparseMatrix, groups: IntArray, batches: Batches) -> Iterator[Sums]:
