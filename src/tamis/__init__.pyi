@@ -45,11 +45,13 @@ from .selectors.ndfs import NDFS
 from .selectors.pca_score import PCAScore
 from .selectors.pfa import PFA
 from .selectors.random_subset import RandomSubset
+from .selectors.rne import RNE
 from .selectors.rsr import RSR
 from .selectors.rufs import RUFS
 from .selectors.sogfs import SOGFS
 from .selectors.sparse_kmeans import SparseKMeans
 from .selectors.spec import SPEC
+from .selectors.ssfs import SSFS
 from .selectors.track import TRACK
 from .selectors.u2fs import U2FS
 from .selectors.udfs import UDFS
@@ -70,10 +72,12 @@ __all__ = [
     "MRSF",
     "NDFS",
     "PFA",
+    "RNE",
     "RSR",
     "RUFS",
     "SOGFS",
     "SPEC",
+    "SSFS",
     "TRACK",
     "U2FS",
     "UDFS",

@@ -32,11 +32,13 @@ from tamis.selectors.ndfs import NDFS
 from tamis.selectors.pca_score import PCAScore
 from tamis.selectors.pfa import PFA
 from tamis.selectors.random_subset import RandomSubset
+from tamis.selectors.rne import RNE
 from tamis.selectors.rsr import RSR
 from tamis.selectors.rufs import RUFS
 from tamis.selectors.sogfs import SOGFS
 from tamis.selectors.sparse_kmeans import SparseKMeans
 from tamis.selectors.spec import SPEC
+from tamis.selectors.ssfs import SSFS
 from tamis.selectors.track import TRACK
 from tamis.selectors.u2fs import U2FS
 from tamis.selectors.udfs import UDFS
@@ -409,6 +411,28 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 expected_failed_checks={
                     "duplicated columns": "one of two equal columns does the work of both",
                 },
+            ),
+            Method(
+                "rne",
+                RNE,
+                family="spectral",
+                prefers="groups of columns that neighbouring samples rebuild together",
+                cost="O(n²d) for the neighbours, O(ndc) per step",
+                reference="Liu, Ye, Li, Wang, Gao, Knowledge-Based Systems 2020",
+                tune={"n_components": (2, 5, 10), "alpha": (1.0, 10.0, 100.0)},
+                expected_failed_checks={
+                    "sign flip": "the groups have non-negative weights",
+                    "duplicated columns": "two equal columns start two groups, or share one weight",
+                },
+            ),
+            Method(
+                "ssfs",
+                SSFS,
+                family="spectral",
+                prefers="columns that tell the two sides of stable eigenvectors of the graph apart",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) for the classifiers",
+                reference="Segal, Lindenbaum, Jaffe, TMLR 2024",
+                tune={"n_eigenvectors": (5, 10, 20), "ridge": (1e-3, 0.01, 0.1)},
             ),
         )
     }
