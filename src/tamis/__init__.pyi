@@ -38,6 +38,7 @@ from .selectors.jelsr import JELSR
 from .selectors.laplacian import LaplacianScore
 from .selectors.lda_km import LDAKM
 from .selectors.leverage import LeverageScore
+from .selectors.llcfs import LLCFS
 from .selectors.m3fs import M3FS
 from .selectors.mcfs import MCFS
 from .selectors.mrsf import MRSF
@@ -67,6 +68,7 @@ __all__ = [
     "JDLUFS",
     "JELSR",
     "LDAKM",
+    "LLCFS",
     "M3FS",
     "MCFS",
     "MRSF",

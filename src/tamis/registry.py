@@ -25,6 +25,7 @@ from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.lda_km import LDAKM
 from tamis.selectors.leverage import LeverageScore
+from tamis.selectors.llcfs import LLCFS
 from tamis.selectors.m3fs import M3FS
 from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
@@ -424,6 +425,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                     "sign flip": "the groups have non-negative weights",
                     "duplicated columns": "two equal columns start two groups, or share one weight",
                 },
+            ),
+            Method(
+                "llcfs",
+                LLCFS,
+                family="spectral",
+                prefers="columns from which the neighbours of each sample predict its cluster",
+                cost="O(n²d) for the neighbours, O(nd) per iteration",
+                reference="Zeng, Cheung, TPAMI 2011",
+                tune={"n_clusters": (2, 5, 10), "ridge": (0.1, 1.0, 10.0)},
             ),
             Method(
                 "ssfs",
