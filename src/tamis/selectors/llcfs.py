@@ -38,7 +38,8 @@ class LLCFS(NeighborSelector):
        + \lambda \sum_l \frac{\|w_l\|^2}{\tau_l}, \quad
        \tau_l \propto \Big(\sum_i \|w_{il}\|^2\Big)^{1/2}
 
-    The weights τ are non-negative and sum to one. Features are ranked by them.
+    The weights τ are non-negative and sum to one. Features are ranked by those that follow from the
+    last Y.
 
     Cost: the neighbour search, then in each step O(nk²d + nk³) for the regressions, O(nkcd) for
     their weights, nnz/n in place of d if sparse, and a sparse factorization for Y; memory
@@ -78,7 +79,7 @@ class LLCFS(NeighborSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        τ.
+        τ: how long the weights of the feature are in all regressions of the last Y.
     ranking_ : ndarray of shape (n_features,)
         1 is the best feature.
     embedding_ : ndarray of shape (n_samples, n_columns)
@@ -174,6 +175,10 @@ class LLCFS(NeighborSelector):
     def _fit(self, X: Matrix) -> FloatArray:
         """Weights in turn with the regressions and clusters that follow from them."""
         edges = CandidateEdges(self._graph_or_neighbors(X), X.shape[0])
+        if not edges.sets:
+            raise ValueError(
+                "LLCFS finds no two samples that affinity joins; give a graph with edges."
+            )
         graph = edges.graph([np.ones(indices.shape) for _, indices in edges.sets])
         model = LocalClusters(self, X, graph)
         found = model.start()
@@ -189,7 +194,8 @@ class LLCFS(NeighborSelector):
                 break
         self.embedding_, self.solver_ = found.Y, found.solver
         self._set_path(np.array(objective), converged)
-        return found.tau
+        wanted = model.wanted_weights(found)
+        return found.tau if wanted is None else wanted
 
 
 @dataclass(frozen=True)
@@ -228,10 +234,6 @@ class LocalClusters:
         # Differences between samples count alone: the stored table, whatever of its mean is left.
         self.X = TableOperator.centred(X).stored
         self.sets = local_sets(graph)
-        if not self.sets:
-            raise ValueError(
-                "LLCFS finds no two samples that affinity joins; give a graph with edges."
-            )
         self.constants = component_indicators(graph)
         n_samples, n_features = X.shape
         self.n_columns = min(settings.n_clusters, n_samples - self.constants.shape[1])
