@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils._param_validation import Interval
 
-from tamis._typing import FloatArray, Matrix, SparseMatrix
+from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.base import OBJECTIVE, SOLVER
-from tamis.graphs import CandidateEdges, LocalRegressions, Method, local_sets, mean_spread
+from tamis.graphs import CandidateEdges, LocalRegressions, Method, mean_spread
 from tamis.selectors._graph import NeighborSelector
 from tamis.solvers.eigen import smallest_beside
 from tamis.solvers.stopping import has_converged
@@ -24,6 +24,8 @@ from tamis.utils.sparse import is_sparse
 
 # How often a step that raises the objective is halved.
 HALVINGS = 4
+# Neighbours of one sample at most: those of a hub of the graph would make its rows dense.
+MOST = 50
 
 
 class LLCFS(NeighborSelector):
@@ -108,7 +110,8 @@ class LLCFS(NeighborSelector):
     - The weights follow another criterion than the clusters, so that the paper's step need not
       lower what Y minimises. It is taken in full where it does, else in part, in logarithms; where
       no part of it does, the descent has ended.
-    - Neighbourhoods are made mutual by adding, not by leaving out: so that each sample has some.
+    - Neighbourhoods are made mutual by adding, not by leaving out, so that each sample has some. A
+      sample that is a neighbour of many has the nearest 50.
     - λ, the paper's 1/β, is set in units of the table: free of its scale.
 
     References
@@ -125,7 +128,7 @@ class LLCFS(NeighborSelector):
     ...     load_wine(as_frame=True).data
     ... )
     >>> LLCFS(n_features_to_select=3, n_clusters=2).fit(X).get_feature_names_out()
-    array(['flavanoids', 'color_intensity', 'proline'], dtype=object)
+    array(['alcohol', 'color_intensity', 'proline'], dtype=object)
     """
 
     _learned: ClassVar[dict[str, Any]] = {
@@ -174,13 +177,7 @@ class LLCFS(NeighborSelector):
 
     def _fit(self, X: Matrix) -> FloatArray:
         """Weights in turn with the regressions and clusters that follow from them."""
-        edges = CandidateEdges(self._graph_or_neighbors(X), X.shape[0])
-        if not edges.sets:
-            raise ValueError(
-                "LLCFS finds no two samples that affinity joins; give a graph with edges."
-            )
-        graph = edges.graph([np.ones(indices.shape) for _, indices in edges.sets])
-        model = LocalClusters(self, X, graph)
+        model = LocalClusters(self, X, self._neighborhoods(X))
         found = model.start()
         objective: list[float] = []
         converged = self.tol == 0
@@ -196,6 +193,22 @@ class LLCFS(NeighborSelector):
         self._set_path(np.array(objective), converged)
         wanted = model.wanted_weights(found)
         return found.tau if wanted is None else wanted
+
+    def _neighborhoods(self, X: Matrix) -> list[tuple[IntArray, IntArray]]:
+        """The neighbours of each sample and those whose neighbour it is, no more than `MOST`."""
+        found = CandidateEdges(self._graph_or_neighbors(X), X.shape[0])
+        if not found.sets:
+            raise ValueError(
+                "LLCFS finds no two samples that affinity joins; give a graph with edges."
+            )
+        graph = found.graph([np.ones(indices.shape) for _, indices in found.sets])
+        mutual = CandidateEdges(graph, X.shape[0])
+        most = max(MOST, self.n_neighbors)
+        neighborhoods = []
+        for (centres, indices), far in zip(mutual.sets, mutual.squared_distances(X), strict=True):
+            nearest = np.argsort(far, axis=1, kind="stable")[:, :most]
+            neighborhoods.append((centres, np.take_along_axis(indices, nearest, axis=1)))
+        return neighborhoods
 
 
 @dataclass(frozen=True)
@@ -226,15 +239,15 @@ class LocalClusters:
     ----------
     settings : LLCFS
     X : {ndarray, CSR} of shape (n_samples, n_features)
-    graph : csr_array of shape (n_samples, n_samples)
-        Symmetric: its edges lead to the neighbours.
+    sets : list of (centres, indices)
+        The neighbours of each sample; see :func:`tamis.graphs.local_sets`.
     """
 
-    def __init__(self, settings: LLCFS, X: Matrix, graph: SparseMatrix) -> None:
+    def __init__(self, settings: LLCFS, X: Matrix, sets: list[tuple[IntArray, IntArray]]) -> None:
         # Differences between samples count alone: the stored table, whatever of its mean is left.
         self.X = TableOperator.centred(X).stored
-        self.sets = local_sets(graph)
-        self.constants = component_indicators(graph)
+        self.sets = sets
+        self.constants = component_indicators(sets, X.shape[0])
         n_samples, n_features = X.shape
         self.n_columns = min(settings.n_clusters, n_samples - self.constants.shape[1])
         self.ridge = settings.ridge * mean_spread(self.X, self.sets) / n_features or 1.0
@@ -281,8 +294,11 @@ class LocalClusters:
         return lengths / lengths.sum() if lengths.any() else None
 
 
-def component_indicators(graph: SparseMatrix) -> SparseMatrix:
-    """Unit columns that are constant on a component of the graph, and zero elsewhere. O(nnz)."""
+def component_indicators(sets: list[tuple[IntArray, IntArray]], n_samples: int) -> SparseMatrix:
+    """Unit columns, constant on samples that neighbours connect and zero elsewhere. O(nk)."""
+    row = np.concatenate([np.repeat(centres, indices.shape[1]) for centres, indices in sets])
+    column = np.concatenate([indices.ravel() for _, indices in sets])
+    graph = sp.csr_array((np.ones(len(row)), (row, column)), shape=(n_samples, n_samples))
     _, component = connected_components(graph, directed=False)
     values = 1 / np.sqrt(np.bincount(component)[component])
-    return sp.csr_array((values, (np.arange(len(component)), component)))
+    return sp.csr_array((values, (np.arange(n_samples), component)))

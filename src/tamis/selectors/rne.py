@@ -128,7 +128,7 @@ class RNE(NeighborSelector):
     ...     load_wine(as_frame=True).data
     ... )
     >>> RNE(n_features_to_select=3).fit(X).get_feature_names_out()
-    array(['total_phenols', 'flavanoids', 'proline'], dtype=object)
+    array(['total_phenols', 'flavanoids', 'color_intensity'], dtype=object)
     """
 
     _learned: ClassVar[dict[str, Any]] = {

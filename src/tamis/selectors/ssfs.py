@@ -112,8 +112,9 @@ class SSFS(GraphSelector):
     >>> X = StandardScaler().set_output(transform="pandas").fit_transform(
     ...     load_wine(as_frame=True).data
     ... )
-    >>> SSFS(n_features_to_select=3).fit(X).get_feature_names_out()
-    array(['flavanoids', 'color_intensity', 'proline'], dtype=object)
+    >>> SSFS(n_features_to_select=3, n_eigenvectors=5).fit(X).get_feature_names_out()
+    array(['flavanoids', 'od280/od315_of_diluted_wines', 'proline'],
+          dtype=object)
     """
 
     _learned: ClassVar[dict[str, Any]] = {
