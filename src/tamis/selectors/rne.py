@@ -64,7 +64,7 @@ class RNE(NeighborSelector):
         that it is joined with.
     max_iter : int, default=100
         Rounds of 100 steps of the descent at most.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         The descent stops when a round lowers the objective by no more than this, relative. 0 runs
         `max_iter` rounds.
     n_jobs : int or None, default=None
@@ -156,7 +156,7 @@ class RNE(NeighborSelector):
         lle_reg: float = 1e-3,
         affinity: Any = None,
         max_iter: int = 100,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         n_jobs: int | None = None,
         verbose: bool = False,
         keep: Sequence[str | int] | None = None,
