@@ -23,6 +23,7 @@ ITERATIVE = {
     "fsasl",
     "fsgmm",
     "jdlufs",
+    "llcfs",
     "m3fs",
     "ndfs",
     "rufs",
