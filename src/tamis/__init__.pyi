@@ -29,7 +29,10 @@ from .grouped import GroupedSelector
 from .selectors._graph import GraphSelector
 from .selectors.column_subset import ColumnSubset
 from .selectors.cufs import CUFS
+from .selectors.dgufs import DGUFS
+from .selectors.egcfs import EGCFS
 from .selectors.eufs import EUFS
+from .selectors.farthest_point import FarthestPointSampling
 from .selectors.fsasl import FSASL
 from .selectors.fsgmm import FSGMM
 from .selectors.inffs import InfFS
@@ -52,6 +55,7 @@ from .selectors.rufs import RUFS
 from .selectors.sogfs import SOGFS
 from .selectors.sparse_kmeans import SparseKMeans
 from .selectors.spec import SPEC
+from .selectors.spfs import SPFS
 from .selectors.ssfs import SSFS
 from .selectors.track import TRACK
 from .selectors.u2fs import U2FS
@@ -62,6 +66,8 @@ __version__: str
 
 __all__ = [
     "CUFS",
+    "DGUFS",
+    "EGCFS",
     "EUFS",
     "FSASL",
     "FSGMM",
@@ -79,12 +85,14 @@ __all__ = [
     "RUFS",
     "SOGFS",
     "SPEC",
+    "SPFS",
     "SSFS",
     "TRACK",
     "U2FS",
     "UDFS",
     "Auto",
     "ColumnSubset",
+    "FarthestPointSampling",
     "GraphSelector",
     "GroupedSelector",
     "InfFS",
