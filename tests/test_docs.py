@@ -190,6 +190,9 @@ def test_every_method_has_a_page_in_the_toctree_and_the_table(name):
         "spfs",
         "farthest_point",
         "egcfs",
+        "rne",
+        "llcfs",
+        "ssfs",
     }
 
 

@@ -24,6 +24,7 @@ ITERATIVE = {
     "fsasl",
     "fsgmm",
     "jdlufs",
+    "llcfs",
     "m3fs",
     "ndfs",
     "rufs",

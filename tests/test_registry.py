@@ -71,6 +71,7 @@ QUICK = {
     "fsasl": {"tol": 1e-2},
     "fsgmm": {"n_init": 2, "tol": 1e-4},
     "jdlufs": {"tol": 1e-2},
+    "llcfs": {"tol": 1e-1},
     "ndfs": {"tol": 1e-1},
     "rufs": {"tol": 1e-1},
     "sogfs": {"tol": 1e-2},

@@ -28,6 +28,7 @@ from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.lda_km import LDAKM
 from tamis.selectors.leverage import LeverageScore
+from tamis.selectors.llcfs import LLCFS
 from tamis.selectors.m3fs import M3FS
 from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
@@ -35,12 +36,14 @@ from tamis.selectors.ndfs import NDFS
 from tamis.selectors.pca_score import PCAScore
 from tamis.selectors.pfa import PFA
 from tamis.selectors.random_subset import RandomSubset
+from tamis.selectors.rne import RNE
 from tamis.selectors.rsr import RSR
 from tamis.selectors.rufs import RUFS
 from tamis.selectors.sogfs import SOGFS
 from tamis.selectors.sparse_kmeans import SparseKMeans
 from tamis.selectors.spec import SPEC
 from tamis.selectors.spfs import SPFS
+from tamis.selectors.ssfs import SSFS
 from tamis.selectors.track import TRACK
 from tamis.selectors.u2fs import U2FS
 from tamis.selectors.udfs import UDFS
@@ -477,6 +480,37 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                     "gamma": (0.01, 0.1, 1.0),
                     "beta": (0.1, 1.0, 10.0),
                 },
+            ),
+            Method(
+                "rne",
+                RNE,
+                family="spectral",
+                prefers="groups of columns that neighbouring samples rebuild together",
+                cost="O(n²d) for the neighbours, O(ndc) per step",
+                reference="Liu, Ye, Li, Wang, Gao, Knowledge-Based Systems 2020",
+                tune={"n_components": (2, 5, 10), "alpha": (1.0, 10.0, 100.0)},
+                expected_failed_checks={
+                    "sign flip": "the groups have non-negative weights",
+                    "duplicated columns": "two equal columns start two groups, or share one weight",
+                },
+            ),
+            Method(
+                "llcfs",
+                LLCFS,
+                family="spectral",
+                prefers="columns from which the neighbours of each sample predict its cluster",
+                cost="O(n²d) for the neighbours, O(nd) per iteration",
+                reference="Zeng, Cheung, TPAMI 2011",
+                tune={"n_clusters": (2, 5, 10), "ridge": (0.1, 1.0, 10.0)},
+            ),
+            Method(
+                "ssfs",
+                SSFS,
+                family="spectral",
+                prefers="columns that tell the two sides of stable eigenvectors of the graph apart",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) for the classifiers",
+                reference="Segal, Lindenbaum, Jaffe, TMLR 2024",
+                tune={"n_eigenvectors": (5, 10, 20), "ridge": (1e-3, 0.01, 0.1)},
             ),
         )
     }

@@ -250,3 +250,21 @@ def egcfs_objective(X, W, P, labels, beta, mu, gamma, floor, row_smoothing):
         for j in range(len(X)):
             total += beta * (((Y[i] - Y[j]) ** 2).sum() * P[i, j] + mu * P[i, j] ** 2)
     return total + gamma * np.sqrt(row_norms(W) ** 2 + row_smoothing).sum()
+
+
+def rne_objective(X, S, H, alpha, smoothing):
+    """‖(X − SX)H‖1 + (α/4)‖HᵀH − I‖², the absolute values smoothed."""
+    left = (X - S @ X) @ H
+    excess = H.T @ H - np.eye(H.shape[1])
+    return np.sqrt(left**2 + smoothing).sum() + alpha / 4 * np.linalg.norm(excess) ** 2
+
+
+def two_medians(values):
+    """The division of the values into two around their medians that costs least, by trying all."""
+    best, upper = np.inf, np.zeros(len(values), dtype=bool)
+    for threshold in np.unique(values)[1:]:
+        above = values >= threshold
+        cost = sum(np.abs(one - np.median(one)).sum() for one in (values[above], values[~above]))
+        if cost < best - 1e-12:
+            best, upper = cost, above
+    return upper
