@@ -56,9 +56,11 @@ def notes_of_imputation(
         notes.append(f"{name!r}: {_percent(share)} of its values imputed by {how}.")
     if by_components:
         assert model is not None
+        beside = "" if model.neighbours is None else " and the columns most like each"
+        mean = _percent(float(np.mean(by_components)))
         notes.append(
             f"{len(by_components)} columns with gaps imputed from {model.components.shape[1]} "
-            f"principal components: {_percent(float(np.mean(by_components)))} of their values."
+            f"principal components{beside}: {mean} of their values."
         )
     if len(notes) > MOST_SENTENCES:
         mean = _percent(float(np.mean(list(imputed.values()))))
