@@ -235,7 +235,8 @@ def _imputation(form: dict[str, Any], n_numbers: int) -> Imputation:
     rows = model["components"]
     _check(isinstance(rows, list) and len(rows) == len(columns) > 0, "'components' has other rows")
     rank = len(rows[0]) if isinstance(rows[0], list) else 0
-    _check(rank > 0, "'components' has no columns")
+    beside = _neighbours(model["neighbours"], len(columns))
+    _check(rank > 0 or beside is not None, "'components' has no columns")
     components = np.array([_vector(row, rank, "components") for row in rows])
     vectors = {
         key: _vector(model[key], len(columns), key)
@@ -243,7 +244,6 @@ def _imputation(form: dict[str, Any], n_numbers: int) -> Imputation:
     }
     _check(bool((vectors["scale"] > 0).all()), "'scale' is not positive")
     noise = float(_vector([model["noise"]], 1, "noise")[0])
-    beside = _neighbours(model["neighbours"], len(columns))
     low_rank = LowRank(**vectors, components=components, noise=noise, neighbours=beside)
     return Imputation(typical, low_rank, columns)
 

@@ -14,12 +14,12 @@ MOST_NEIGHBOURS = 30
 ROWS_PER_NEIGHBOUR = 4
 # Neighbours are looked for among all columns, which takes the square of their number.
 MOST_COLUMNS = 20_000
-# Rows that the correlations are computed from.
-MOST_ROWS = 256
+# Rows that the correlations are computed from, and the weights.
+ROWS_OF_CORRELATIONS, ROWS_OF_WEIGHTS = 256, 4096
 # How often the weights are fitted, and how often the gaps are then predicted from one another.
 ROUNDS, SWEEPS = 3, 3
-# Cells of intermediate results: 32 megabytes.
-BLOCK = 1 << 22
+# Cells of intermediate results: one megabyte.
+BLOCK = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def fit_neighbouring_columns(
     A ridge regression per column. What a guess of a gap leaves unexplained counts as variance of
     the guessed column, as in the expectation of its square, so that columns with many gaps weigh
     less. Rounds of regression and prediction follow one another, as in expectation maximisation.
-    O(d_gaps (256 d + n k²)) for k neighbours.
+    O(d_gaps (256 d + n k²)) for k neighbours, n up to 4096.
 
     Parameters
     ----------
@@ -93,8 +93,7 @@ def _most_correlated(Z: FloatArray, targets: IntArray, doubt: FloatArray) -> Int
     """The columns that correlate most with each target; a doubtful column correlates less."""
     n_samples, n_features = Z.shape
     n_neighbours = min(MOST_NEIGHBOURS, n_samples // ROWS_PER_NEIGHBOUR, n_features - 1)
-    rows = np.random.default_rng(0).permutation(n_samples)[:MOST_ROWS]
-    sample = Z[np.sort(rows)]
+    sample = Z[_some_rows(n_samples, ROWS_OF_CORRELATIONS)]
     sample = sample / np.sqrt(np.mean(sample**2, axis=0) + doubt + 1e-12)
     sources = np.empty((len(targets), n_neighbours), dtype=np.intp)
     step = max(1, BLOCK // n_features)
@@ -111,7 +110,8 @@ def _weights(
     Z: FloatArray, targets: IntArray, sources: IntArray, doubt: FloatArray, ridge: float
 ) -> tuple[FloatArray, FloatArray]:
     """Ridge regressions of the targets on their sources, and the variance that each leaves."""
-    n_samples, n_neighbours = len(Z), sources.shape[1]
+    rows = _some_rows(len(Z), ROWS_OF_WEIGHTS)
+    n_samples, n_neighbours = len(rows), sources.shape[1]
     weights = np.empty(sources.shape)
     left = np.empty(len(targets))
     diagonal = np.arange(n_neighbours)
@@ -119,8 +119,8 @@ def _weights(
     for start in range(0, len(targets), step):
         block = slice(start, start + step)
         some = targets[block]
-        beside = Z.T[sources[block]].astype(np.float64)
-        own = Z.T[some].astype(np.float64)
+        beside = Z.T[sources[block][:, :, None], rows].astype(np.float64, copy=False)
+        own = Z.T[some[:, None], rows].astype(np.float64, copy=False)
         grams = beside @ beside.swapaxes(1, 2) / n_samples
         grams[:, diagonal, diagonal] += doubt[sources[block]] + ridge
         products = (beside @ own[:, :, None])[:, :, 0] / n_samples
@@ -128,3 +128,8 @@ def _weights(
         variance = np.mean(own**2, axis=1) + doubt[some]
         left[block] = variance - (weights[block] * products).sum(axis=1)
     return weights, np.clip(left, 0.005, 1.0)
+
+
+def _some_rows(n_samples: int, most: int) -> IntArray:
+    """All rows or, of more than `most`, as many drawn at random."""
+    return np.sort(np.random.default_rng(0).permutation(n_samples)[:most])
