@@ -135,6 +135,15 @@ def test_an_id_that_repeats_is_told_among_numbers_alone_too(run, blobs, tmp_path
     assert "Column 'id' looks like a running number or an id" in result.stderr
 
 
+@pytest.mark.parametrize("name", ["Row.names", "row_name", "rownames"])
+def test_row_names_that_skip_some_numbers_are_told(run, blobs, tmp_path, name):
+    some = np.delete(np.arange(len(blobs) + 2), [5, 9])
+    blobs.assign(**{name: some}).to_csv(tmp_path / "ids.csv", index=False)
+    result = run("select", "ids.csv", *QUICK["select"])
+    assert result.exit_code == 0, result.output
+    assert f"Column '{name}' looks like a running number or an id" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
