@@ -47,8 +47,8 @@ class Auto(Selector):
     5. *Their number.* About a tenth of the columns (from 3 to 100): the farther a number is from
        that, the more of the groups it has to show, counted above what shuffled columns show.
 
-    No label is used, and nothing depends on chance but the shuffled copies, the refits and, in point
-    5, the starts of K-means, which `random_state` fixes.
+    No label is used, and nothing depends on chance but the shuffled copies, the refits and the
+    starts of K-means in point 5, which `random_state` fixes.
 
     Cost: a small multiple of :class:`tamis.MRSF`: three neighbour searches per scale, at most two
     scales, 15 partitions and a regression on each (twice as many partitions with `n_clusters`),
