@@ -139,7 +139,7 @@ def test_targets_that_are_explained_leave_nothing_to_rank():
 def test_evidence_is_the_mean_agreement_of_kmeans_with_every_fifth_partition():
     X, _, shape = planted()
     columns = standardised_columns(X, np.array([0, 2, 7]))
-    several = random_partitions(90, 11)
+    several = random_partitions(90, 15)
     speaks = evidence(columns, Shape(shape.graph, shape.labels, several))
     expected = []
     for labels in (several[0], several[5], several[10]):
