@@ -20,7 +20,7 @@ FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (40, 12), "more features": (12, 25)}
 
 
-@pytest.mark.parametrize("together", [1, 5, 64])
+@pytest.mark.parametrize("together", [1, 5, 128])
 @pytest.mark.parametrize("refresh", [3, 200])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())

@@ -18,7 +18,11 @@ __all__ = ["Elimination", "backward_elimination"]
 # share of the columns.
 REFRESH, SHARE = 200, 1 / 4
 # Columns that are prepared together, as those that are likely to leave next.
-TOGETHER = 64
+TOGETHER = 128
+# The same where another one turns out to be cheaper than all of them.
+NEXT = 32
+# With so many prepared columns a batch ends, however few have left.
+MOST_PREPARED = 1024
 # Share of columns that have left at which the others are copied.
 GONE = 1 / 8
 # Columns whose costs differ by less than this share of the largest cost the same.
@@ -70,7 +74,7 @@ def backward_elimination(X: TableOperator, Y: FloatArray, ridge: float) -> Elimi
         if step - last_refresh >= max(REFRESH, SHARE * (n_features - last_refresh)):
             state, last_refresh = state.refreshed(), step
         batch = _Batch(state)
-        for _ in range(min(TOGETHER, n_features - step)):
+        while step < n_features and not batch.is_full:
             order[step], costs[step] = batch.eliminate()
             step += 1
         batch.finish()
@@ -129,20 +133,26 @@ class _Batch:
         # AᵀS⁻¹a of the columns that have left, as each left, and what the inverse divides by.
         self._inners = np.empty((len(state.names), TOGETHER), order="F")
         self._pivots = np.empty(TOGETHER)
-        costs = np.where(state.is_left, state.utilities(), np.inf)
-        likely = np.argsort(costs, kind="stable")[: min(TOGETHER, np.count_nonzero(state.is_left))]
-        self._prepared = self._products_with(likely)
-        self._place = {int(column): place for place, column in enumerate(likely)}
+        self._prepared: dict[int, FloatArray] = {}
+        self._costs = self._present_costs()
+        self._prepare(TOGETHER)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next elimination is for another batch."""
+        return len(self._gone) == TOGETHER or len(self._prepared) >= MOST_PREPARED
 
     def eliminate(self) -> tuple[int, float]:
         """Take the cheapest column out: its name and its cost."""
         state, n_gone = self.state, len(self._gone)
-        costs = state.utilities()
-        costs[~state.is_left] = np.inf
+        costs = self._costs
         largest = costs.max(where=state.is_left, initial=0)
         column = int(np.flatnonzero(costs <= costs.min() + ROUNDING * largest)[-1])
+        cost = float(costs[column])
+        if column not in self._prepared:
+            self._prepare(NEXT, column)
         before = self._inners[:, :n_gone]
-        inner = self._product_with(column) + before @ (before[column] / self._pivots[:n_gone])
+        inner = self._prepared[column] + before @ (before[column] / self._pivots[:n_gone])
         pivot = max(1 - state.shares[column], np.finfo(float).eps)
         # (S − aaᵀ)⁻¹ = S⁻¹ + bbᵀ/(1 − h) with b = S⁻¹a.
         state.shares += inner**2 / pivot
@@ -150,22 +160,26 @@ class _Batch:
         self._inners[:, n_gone], self._pivots[n_gone] = inner, pivot
         self._gone.append(column)
         state.is_left[column] = False
-        return int(state.names[column]), float(costs[column])
+        self._costs = self._present_costs()
+        return int(state.names[column]), cost
 
     def finish(self) -> None:
         """Bring S up to date."""
         self.state.leave_out(self._gone)
 
-    def _product_with(self, column: int) -> FloatArray:
-        place = self._place.get(column)
-        if place is not None:
-            return self._prepared[:, place]
-        return self._products_with(np.array([column]))[:, 0]
+    def _present_costs(self) -> FloatArray:
+        return np.where(self.state.is_left, self.state.utilities(), np.inf)
 
-    def _products_with(self, columns: IntArray) -> FloatArray:
-        """``AᵀS⁻¹a`` for some columns a, with S as it was when the batch began."""
-        A = self.state.A
-        return np.asfortranarray(matmul(A.T, self._factor.solve(A[:, columns])))
+    def _prepare(self, n_columns: int, wanted: int | None = None) -> None:
+        """``AᵀS⁻¹a`` for the cheapest columns a, with S as it was when the batch began."""
+        n_columns = min(n_columns, int(np.count_nonzero(self.state.is_left)))
+        cheapest = np.argpartition(self._costs, n_columns - 1)[:n_columns]
+        some = [int(column) for column in cheapest]
+        if wanted is not None and wanted not in some:
+            some.append(wanted)
+        new = [column for column in some if column not in self._prepared]
+        products = matmul(self._factor.solve(self.state.A[:, new]).T, self.state.A)
+        self._prepared.update(zip(new, products, strict=True))
 
 
 def _reduced(X: TableOperator, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
