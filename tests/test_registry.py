@@ -11,6 +11,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
@@ -29,7 +30,8 @@ from tamis import (
     Selector,
     registry,
 )
-from tamis.registry import METHODS, Method, get, make, method_of
+from tamis.preprocessing import scaled
+from tamis.registry import METHODS, SCALING_WORDS, Method, get, make, method_of
 from tamis.testing import CHECKS, selector_checks
 
 COSINE_LACKS = {"translation": "angles are taken at the origin"}
@@ -182,6 +184,7 @@ def test_an_entry_says_what_there_is_to_know(method):
     if method.family not in {"automatic", "baseline"}:
         assert re.search(r"(19|20)\d\d$", method.reference)
     assert set(method.expected_failed_checks) <= set(CHECKS)
+    assert method.scaling in SCALING_WORDS
 
 
 @pytest.mark.slow
@@ -287,6 +290,15 @@ def test_every_method_has_a_cost_and_an_example(cls):
     assert "Cost: " in text
     assert f"from tamis import {cls.__name__}" in text
     assert ("References\n---" in text) == bool(method_of(cls()).reference)
+
+
+def test_the_unit_interval_is_for_methods_whose_pages_advise_it():
+    advised = {name for name, method in METHODS.items() if method.scaling == "columns"}
+    assert advised >= {"cufs", "jdlufs", "rufs", "inffs"}
+    assert METHODS["m3fs"].scaling == "standard"
+    # Sparse columns are divided by their largest absolute values: zeros stay, signs too.
+    found = scaled(sp.csr_array([[0.0, -4.0], [2.0, 0.0], [1.0, 2.0]]), "columns").toarray()
+    np.testing.assert_array_equal(found, [[0, -1], [1, 0], [0.5, 0.5]])
 
 
 def test_the_random_baseline_is_there():

@@ -47,6 +47,7 @@ __all__ = [
     "DEFAULT_METHOD_REASON",
     "METHODS",
     "RANDOM_BASELINE",
+    "SCALING_WORDS",
     "Method",
     "get",
     "make",
@@ -89,9 +90,11 @@ class Method:
     expected_failed_checks : mapping
         Invariances of :func:`tamis.testing.check_selector` that the method's mathematics does not
         have, each with the reason.
-    scaling : {"standard", "none"}
-        How the columns of an unknown table are best brought to one scale before: to mean 0 and
-        variance 1, or not at all.
+    scaling : {"standard", "columns", "none"}
+        How the columns of an unknown table are best brought to one scale before: each to mean 0
+        and variance 1; each to the unit interval, [0, 1]; or not at all. The columns of a sparse
+        table are never shifted: they are divided by their standard deviations, or by their largest
+        absolute values, which gives [0, 1] where nothing is negative and [-1, 1] elsewhere.
     cluster_parameter : str or None
         The parameter that holds the number of clusters, under whatever name; None has none.
     compares_rows : bool
@@ -106,7 +109,7 @@ class Method:
     reference: str = ""
     tune: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     expected_failed_checks: Mapping[str, str] = field(default_factory=dict)
-    scaling: Literal["standard", "none"] = "standard"
+    scaling: Literal["standard", "columns", "none"] = "standard"
     cluster_parameter: str | None = None
     compares_rows: bool = False
 
@@ -117,6 +120,15 @@ class Method:
         if "n_neighbors" in parameters:
             object.__setattr__(self, "compares_rows", True)
 
+
+# What `scaling` says, in words.
+SCALING_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "standard": "each column standardised; a sparse one divided by its standard deviation",
+        "columns": "each column brought to [0, 1]; a sparse one divided by its largest value",
+        "none": "columns as they are",
+    }
+)
 
 _NOT_CENTRED = "the features enter uncentred, so that their zero matters"
 
@@ -285,6 +297,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns that rebuild cluster labels learned with a shared dictionary",
                 cost="O(n²d) for the neighbours, O(nm² + ndm + nd·min(n, d)) per step, m atoms",
                 reference="Fan, Dai, Zhang, Liu, poster 2019",
+                scaling="columns",  # its penalties suppose a range of about one
                 tune={"delta": (0.1, 1.0, 10.0), "gamma": (0.1, 1.0, 10.0), "n_clusters": (5, 10)},
                 expected_failed_checks={"translation": _NOT_CENTRED},
             ),
@@ -295,6 +308,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns that rebuild the labels of a robust non-negative factorization",
                 cost="O(n²d) for the neighbours, O(ndc + nd·min(n, d)) per iteration",
                 reference="Qian, Zhai, IJCAI 2013",
+                scaling="columns",  # its factors are non-negative
                 tune={"beta": (0.1, 1.0, 10.0), "nu": (0.1, 1.0, 10.0), "n_clusters": (5, 10)},
                 expected_failed_checks={
                     "sign flip": "the loadings are non-negative, and rebuild no negative value",
@@ -318,6 +332,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns from which a linear map tells the codes of a dictionary",
                 cost="O(nm² + ndm + nd·min(n, d)) per iteration, m atoms",
                 reference="Zhu, Hu, Zhang, Zuo, AAAI 2016",
+                scaling="columns",  # its dictionary rebuilds what is not centred
                 tune={"reg": (0.1, 1.0, 10.0), "tau": (0.1, 1.0, 10.0)},
                 expected_failed_checks={"translation": _NOT_CENTRED},
             ),
@@ -377,6 +392,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 prefers="columns that vary much and correlate little with the others",
                 cost="O(nd²)",
                 reference="Roffo, Melzi, Cristani, ICCV 2015",
+                scaling="columns",  # standardised columns all vary alike, which is half of it
                 tune={"alpha": (0.0, 0.25, 0.5, 0.75)},  # 1 is the deviations alone
             ),
             Method(

@@ -139,3 +139,12 @@ def test_agreement_owns_up_to_the_number_of_classes():
     words = Protocol(tuning="agreement").describe()
     assert "as many clusters as there are classes" in words
     assert "no label is seen" not in words
+
+
+def test_a_smaller_forest_and_fewer_classified_subsets_are_described():
+    few = Protocol(classifiers=("5nn", "rf"), n_trees=15, n_random_classified=5)
+    assert "5nn, rf of 15 trees in 5 folds" in few.describe()
+    assert "20 random subsets, 5 of them classified" in few.describe()
+    usual = Protocol(classifiers=("rf",), n_random_classified=20).describe()
+    assert "rf in 5 folds; 20 random subsets;" in usual
+    assert "classified" not in Protocol(n_random_classified=5).describe()

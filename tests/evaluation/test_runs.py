@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,6 +11,7 @@ from sklearn.datasets import make_blobs
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectorMixin, SequentialFeatureSelector, VarianceThreshold
 from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from tamis import LaplacianScore, MaxVariance, Selector
@@ -407,3 +410,46 @@ def test_figures_of_the_udfs_paper(benchmark_set, name, everything, variance):
     for label, (mean, sd) in (("All features", everything), ("MV", variance)):
         ours = 100 * results.estimate(name, label, "kmeans_acc").mean
         assert abs(ours - mean) <= 2 * sd, (label, ours)
+
+
+def test_a_forest_has_as_many_trees_as_told():
+    data = planted()
+    protocol = Protocol(n_features=(2,), n_repeats=1, n_random=1, classifiers=("rf",), n_trees=7)
+    found = evaluate([data], [], protocol).values("planted", "All features", "rf", None)
+    expected = cross_val_score(
+        RandomForestClassifier(7, random_state=0),
+        scaled(data.X, "standard"),
+        data.y,
+        cv=StratifiedKFold(5, shuffle=True, random_state=0),
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_only_so_many_random_subsets_are_classified():
+    data = planted()
+    some = Protocol(n_features=(2,), n_repeats=4, n_random=4, classifiers=("1nn",))
+    found = evaluate([data], [], replace(some, n_random_classified=2))
+    first_two = evaluate([data], [], replace(some, n_repeats=2, n_random=2))
+    for results in (found, first_two):
+        assert len(results.values("planted", "Random subsets", "1nn", 2)) == 5
+    np.testing.assert_array_equal(
+        found.values("planted", "Random subsets", "1nn", 2),
+        first_two.values("planted", "Random subsets", "1nn", 2),
+    )
+    assert len(found.values("planted", "Random subsets", "kmeans_acc", 2)) == 4
+
+
+def test_samples_that_are_alone_in_their_class_are_clustered_but_not_classified():
+    data = planted()
+    alone = data.y.copy()
+    alone[0] = 3
+    X, y = scaled(data.X, "standard"), data.y
+    protocol = Protocol(n_features=(2,), n_repeats=1, n_random=1, classifiers=("5nn",))
+    results = evaluate([Dataset("planted", data.X, alone)], [], protocol)
+    expected = cross_val_score(
+        KNeighborsClassifier(5), X[1:], y[1:], cv=StratifiedKFold(5, shuffle=True, random_state=0)
+    )
+    np.testing.assert_array_equal(results.values("planted", "All features", "5nn", None), expected)
+    assert results.estimate("planted", "All features", "kmeans_acc") is not None
+    with pytest.warns(RuntimeWarning, match="every class has a single sample"):
+        evaluate([Dataset("lone", data.X[:4], np.arange(4))], [], protocol)

@@ -386,3 +386,15 @@ def test_killed_twelve_times_the_results_are_those_of_an_uninterrupted_run(tmp_p
     subprocess.run([*command, "2"], check=True)
     assert rows(evaluate(SETS, CANDIDATES, PROTOCOL, path=path)) == rows(whole)
     assert _lines(path) == len(whole.records), "a run was made twice"
+
+
+def test_journals_older_than_a_field_of_the_protocol_stay_good(tmp_path):
+    path = tmp_path / "results.jsonl"
+    before = {"n_folds": 5, "inner": {"n_folds": 5}}
+    sweep(squares(2), path, header=before)
+    written = path.read_bytes()
+    now = {**before, "n_trees": 100, "inner": {"n_folds": 5, "n_random_classified": None}}
+    sweep(squares(2), path, header=now)
+    assert path.read_bytes() == written
+    with pytest.raises(SweepError, match="n_trees=100, not 20"):
+        sweep(squares(2), path, header={**now, "n_trees": 20})

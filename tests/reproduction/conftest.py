@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tamis.evaluation import Record, Results
+from tamis.reproduction.leaderboard_rows import MEASURES
 
 Figures = Mapping[str, list[float | None]]
 
@@ -22,7 +23,8 @@ def leaderboard_of() -> Callable[..., Results]:
         for label, values in figures.items():
             for i, value in enumerate(values):
                 spread = rng.normal(0, 0.001, n_clusterings)
-                means = {"kmeans_acc": value, "kmeans_nmi": (nmi or figures)[label][i]}
+                means = dict.fromkeys((one.name for one in MEASURES), value)
+                means["kmeans_nmi"] = (nmi or figures)[label][i]
                 rows = [
                     {"n_features": 3, "measure": measure, "values": list(mean + spread)}
                     for measure, mean in means.items()

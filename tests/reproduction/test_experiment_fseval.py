@@ -14,6 +14,7 @@ import tamis.datasets.registry
 from tamis import datasets, registry, reproduction
 from tamis.evaluation import Candidate, Protocol, Record, Results
 from tamis.reproduction import running
+from tamis.reproduction.experiment import Experiment
 from tamis.reproduction.papers import fseval
 from tamis.reproduction.papers.fseval import EXPERIMENT, PROTOCOL, QUICK_PROTOCOL, candidates
 from tamis.reproduction.papers.fseval_published import (
@@ -275,7 +276,7 @@ def test_it_runs_by_name_and_goes_on(tiny_colon, tmp_path, monkeypatch):
     assert outcome.data["too_long"] == []
     assert outcome.data["sets"] == ["colon"]
     assert set(outcome.data["absent"]) == {"lung_small", "warppie10p"}
-    assert "Not at hand: lung_small" in outcome.text
+    assert "Not available: lung_small" in outcome.text
     for words in (outcome.text, outcome.markdown):
         assert "LIDFS (published)" in words
         assert "arXiv 2605.22973" in words
@@ -289,3 +290,61 @@ def test_it_runs_by_name_and_goes_on(tiny_colon, tmp_path, monkeypatch):
     again = reproduction.run("fseval", output=tmp_path, quick=True, progress=False)
     assert (folder / "results.jsonl").read_bytes() == raw
     assert again.data == outcome.data
+
+
+# --------------------------------------------------------------------------------------
+# Other sets
+# --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_files(monkeypatch, tmp_path) -> Experiment:
+    """The experiment with two small files: one of the user's, one under a published name."""
+    rng = np.random.default_rng(0)
+    y = np.arange(24) % 2
+    X = rng.standard_normal((24, 60))
+    X[:, :6] += 4 * y[:, None]
+    folder = tmp_path / "data"
+    folder.mkdir()
+    np.savez(folder / "my_own.npz", X=X, y=y)
+    np.savez(folder / "lung_discrete.npz", X=X, y=y)
+    monkeypatch.setenv("TAMIS_DATA", str(folder))
+    some = [Candidate("MRSF", "mrsf", scaling="standard")]
+    monkeypatch.setattr(fseval, "candidates", lambda: some)
+    small = replace(QUICK_PROTOCOL, n_repeats=2, n_folds=2, n_trees=2)
+    return replace(EXPERIMENT, quick_protocol=small)
+
+
+@pytest.mark.slow  # it draws three diagrams
+@pytest.mark.filterwarnings("ignore::tamis.datasets.DatasetWarning")
+def test_files_under_a_published_name_and_under_ones_own_are_taken(own_files, tmp_path):
+    outcome = reproduction.run(
+        own_files, output=tmp_path, quick=True, sets=["my_own", "lung_discrete"], progress=False
+    )
+    assert outcome.data["sets"] == ["lung_small", "my_own"]
+    assert outcome.data["failures"] == []
+    assert "lung_small" in outcome.data["differing"]
+    tables = {table["title"]: table for table in outcome.data["tables"]}
+    published = {row["label"] for row in tables["Standings on 1 sets"]["rows"]}
+    assert {"MRSF", "LIDFS (published)"} <= published
+    accuracy = tables["Clustering accuracy on other sets, %"]
+    figures = {row["label"]: row["sets"] for row in accuracy["rows"]}
+    assert set(figures) == {"All features", "Random subsets", "MRSF"}
+    assert all(set(of) == {"my_own"} and 0.5 <= of["my_own"] <= 1 for of in figures.values())
+
+
+def test_without_published_figures_there_are_no_standings(own_files, tmp_path):
+    outcome = reproduction.run(
+        own_files, output=tmp_path, quick=True, sets=["my_own"], progress=False
+    )
+    assert outcome.data["sets"] == ["my_own"]
+    assert "LIDFS (published)" not in outcome.text
+    assert "Accuracy of a random forest on other sets, %" in outcome.text
+    assert outcome.data["figures"] == []
+
+
+def test_a_set_that_is_nowhere_is_named_with_what_to_do(own_files, tmp_path):
+    with pytest.raises(datasets.DatasetError, match=r"yale'.*once yale\.npz .* TAMIS_DATA names"):
+        reproduction.run("fseval", output=tmp_path, sets=["yale"], progress=False)
+    with pytest.raises(datasets.DatasetError, match="no data set 'my_own'"):
+        reproduction.run("udfs", output=tmp_path, sets=["my_own"], progress=False)

@@ -105,7 +105,7 @@ def test_an_experiment_end_to_end(tmp_path: Path) -> None:
     assert (folder / "tiny.md").read_text(encoding="utf-8") == outcome.markdown
     for words in (outcome.text, outcome.markdown):
         assert "A. Author. A paper. 2011." in words
-        assert "Not at hand: lung" in words
+        assert "Not available: lung" in words
         assert ".npz" in words
         assert "TAMIS" in words
         assert "Verdicts: 1 reproduced, 1 better, 0 lower, 3 no data" in words

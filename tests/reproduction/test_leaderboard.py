@@ -1,11 +1,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from tamis import registry, reproduction
-from tamis.reproduction.leaderboard import EXPERIMENT, TOLD_LABEL, candidates, eligible, tables
+from tamis.reproduction import auto
+from tamis.reproduction.leaderboard import (
+    CLUSTERED,
+    EXPERIMENT,
+    PROTOCOL,
+    QUICK_CLUSTERED,
+    QUICK_PROTOCOL,
+    TOLD_LABEL,
+    candidates,
+    eligible,
+    tables,
+)
+from tamis.reproduction.leaderboard_rows import MEASURES
 
 
 def test_every_method_takes_part_as_it_comes():
@@ -30,23 +43,68 @@ def test_narrow_and_derived_sets_do_not():
     assert eligible(["iris", "digits", "digits1v7"]) == ["digits"]
 
 
+def test_every_method_ranks_on_the_scale_that_it_is_recommended_for():
+    for one in candidates():
+        assert (one.scaling or PROTOCOL.scaling) == registry.get(one.method).scaling
+    scales = {one.method: one.scaling for one in candidates()}
+    # What has not changed keeps its fingerprint in earlier journals.
+    assert scales["mrsf"] is scales["m3fs"] is None
+    assert scales["cufs"] == scales["jdlufs"] == "columns"
+    assert scales["max_variance"] == scales["auto"] == "none"
+
+
+def test_judging_is_the_same_for_all_and_not_under_the_limit():
+    assert PROTOCOL.scaling == QUICK_PROTOCOL.scaling == "standard"
+    assert set(PROTOCOL.classifiers) == {"5nn", "rf"}
+    assert EXPERIMENT.limited_part == "fit"
+    assert f"small ({PROTOCOL.n_trees} trees" in EXPERIMENT.about
+
+
+def test_auto_is_clustered_as_the_leaderboard_is():
+    """Its journals are those of a protocol without classifiers."""
+    assert auto.EXPERIMENT.protocol == CLUSTERED
+    assert auto.EXPERIMENT.quick_protocol == QUICK_CLUSTERED
+    assert replace(PROTOCOL, classifiers=(), n_trees=100, n_random_classified=None) == CLUSTERED
+
+
 def test_tables_show_every_method_and_set(leaderboard_results):
-    standing, figures = tables(leaderboard_results)
-    for table in (standing, figures):
+    standing, means, times, *by_set = tables(leaderboard_results)
+    assert [table.on_second_page for table in (standing, means, times)] == [False] * 3
+    assert len(by_set) == len(MEASURES)
+    for table in (standing, means, times, *by_set):
         for words in (table.text(), table.markdown()):
             assert "Fragile" in words
         json.dumps(table.as_dict(), allow_nan=False)
-    assert "–" in figures.text()
-    widths = {len(line) for line in figures.markdown().splitlines() if line.startswith("|")}
-    assert len(widths) == 1
+    for table in by_set:
+        assert table.on_second_page
+        assert table.columns == ("Method", "set0", "set1", "set2", "set3")
+        assert "–" in next(row for row in table.rows if row[0] == "Fragile")
+        widths = {len(line) for line in table.markdown().splitlines() if line.startswith("|")}
+        assert len(widths) == 1
+
+
+def test_tables_by_set_fit_a_page(leaderboard_of):
+    names = {"All features": [0.5] * 23, "Random subsets": [0.4] * 23}
+    _, _, _, *by_set = tables(leaderboard_of(names))
+    assert {len(table.columns) for table in by_set} == {11, 4}
+    shown = [name for table in by_set[:3] for name in table.columns[1:]]
+    assert shown == [f"set{i}" for i in range(23)]
+
+
+def test_the_table_of_run_times_leaves_out_the_baselines(leaderboard_results):
+    times = tables(leaderboard_results)[2]
+    assert {row[0] for row in times.rows} == {"Good", "Bad", "Fragile"}
+    fragile = next(row for row in times.rows if row[0] == "Fragile")
+    assert fragile[1:] == ("standard", "0.50", "0.50", "set0", "0", "1")
+    assert "0 of 12 runs (0.0 %)" in times.note
 
 
 def test_the_note_says_over_how_many_sets_means_are(leaderboard_results):
-    standing, _ = tables(leaderboard_results)
-    assert "means over the 3 of 4 sets" in standing.note
+    standing, means, *_ = tables(leaderboard_results)
+    assert "over the 3 of 4 sets" in means.note
     assert "other samples" in standing.note
     assert "A dash in the brackets" not in standing.note
-    assert "by NMI" in standing.columns
+    assert [f"by {one.head}" for one in MEASURES] == list(standing.columns[2:7])
     assert "(3 : 1)" in standing.text()
 
 
@@ -54,7 +112,7 @@ def test_brackets_have_a_dash_where_no_test_could_show_anything(leaderboard_of):
     results = leaderboard_of(
         {"All features": [0.5] * 3, "Random subsets": [0.4] * 3, "Good": [0.9] * 3}, 5
     )
-    standing, _ = tables(results)
+    standing, *_ = tables(results)
     good = next(row for row in standing.rows if row[0] == "Good")
     assert "3 : 0 (–)" in good
     assert "A dash in the brackets" in standing.note
@@ -76,7 +134,13 @@ def test_it_runs_by_name(tmp_path):
     data = json.loads((folder / "leaderboard.json").read_text())
     assert {row["label"] for row in data["tables"][0]["rows"]} >= {"MRSF", "All features"}
     assert data["made_with"][0]["numpy"]
-    for name in ("critical_difference.png", "critical_difference.svg"):
-        assert (folder / name).stat().st_size > 1000
+    for name in ("acc", "nmi", "ari", "5nn", "rf"):
+        for ending in ("png", "svg"):
+            assert (folder / f"critical_difference_{name}.{ending}").stat().st_size > 1000
+    second = (folder / "leaderboard_by_set.md").read_text()
+    assert "(leaderboard_by_set.md)" in (folder / "leaderboard.md").read_text()
+    assert "Accuracy of a random forest, %: breast\\_cancer" in second
+    assert "Accuracy of a random forest" not in outcome.text
+    assert str(folder / "leaderboard_by_set.md") in map(str, outcome.files)
     assert "Standings on 1 sets" in outcome.text
     assert EXPERIMENT.time_limit

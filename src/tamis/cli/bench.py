@@ -141,12 +141,13 @@ def _print(outcome: Outcome) -> None:
     console = stdout()
     if console.is_terminal and outcome.tables:
         for table in outcome.tables:
-            _print_whole(console, table)
+            if not getattr(table, "on_second_page", False):  # too much for a terminal
+                _print_whole(console, table)
         counts = ", ".join(f"{n} {verdict}" for verdict, n in outcome.verdicts.items() if n)
         if counts:
             print_text(f"Verdicts: {counts}.")
         for dataset, advice in outcome.data.get("absent", {}).items():
-            print_text(f"Not at hand: {dataset} ({advice})")
+            print_text(f"Not available: {dataset} ({advice})")
         for dataset, difference in outcome.data.get("differing", {}).items():
             print_text(f"Not the registry's copy: {dataset} {difference}")
         for word, kind in (("Failed", "failures"), ("Not finished", "too_long")):
@@ -203,10 +204,12 @@ def _known_sets(sets: str | None) -> list[str] | None:
         return None
     from tamis import datasets
 
-    try:
-        names = [datasets.entry(name.strip()).name for name in sets.split(",") if name.strip()]
-    except datasets.DatasetError as error:
-        raise CommandError(command_words(error)) from None
+    names = []
+    for name in filter(None, map(str.strip, sets.split(","))):
+        try:
+            names.append(datasets.entry(name).name)
+        except datasets.DatasetError:  # a file of the user's, or of nobody: the experiment knows
+            names.append(name)
     if not names:
         raise CommandError("--sets names no data set; `tamis datasets` lists them.")
     return names

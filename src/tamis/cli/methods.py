@@ -50,11 +50,19 @@ def methods(
         print_json([_described(method) for method in METHODS.values()])
         return
     print_table(
-        ("name", "family", "keeps", "cost", "reference"),
-        [(m.name, m.family, m.prefers, m.cost, m.reference or "–") for m in METHODS.values()],
+        ("name", "family", "keeps", "scale", "cost", "reference"),
+        [
+            (m.name, m.family, m.prefers, _scale(m), m.cost, m.reference or "–")
+            for m in METHODS.values()
+        ],
     )
     print_text("")
     print_text("n samples, d columns, k neighbours, c clusters. `tamis methods NAME` shows one.")
+    print_text(
+        "The scale, on which columns are ranked unless --scale says otherwise: standard, mean 0 "
+        "and deviation 1; columns, each to [0, 1]; none, as they are; own, found by the method. "
+        "Sparse tables are divided, never shifted."
+    )
     print_text(f"Unless told otherwise tamis uses {DEFAULT_METHOD}: {DEFAULT_METHOD_REASON}.")
 
 
@@ -119,7 +127,7 @@ def _print_one(method: Method, as_json: bool) -> None:
     print_text(f"family      {method.family}")
     print_text(f"cost        {method.cost}")
     print_text(f"reference   {method.reference or '–'}")
-    scaling = "found by itself" if scales_itself(method) else method.scaling
+    scaling = "found by itself" if scales_itself(method) else _scaling_words(method)
     print_text(f"scaling     {scaling}, unless --scale says otherwise")
     print_text("")
     print_table(
@@ -131,6 +139,17 @@ def _print_one(method: Method, as_json: bool) -> None:
     )
     print_text("")
     print_text(f"Example: tamis select data.csv --method {method.name}{_example(method)}")
+
+
+def _scale(method: Method) -> str:
+    """The recommended scale in a word, for the list."""
+    return "own" if scales_itself(method) else method.scaling
+
+
+def _scaling_words(method: Method) -> str:
+    from tamis.registry import SCALING_WORDS
+
+    return f"{method.scaling} ({SCALING_WORDS[method.scaling]})"
 
 
 def parameters_of(method: Method) -> list[tuple[str, Any, str]]:

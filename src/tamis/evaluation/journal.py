@@ -20,6 +20,8 @@ except ImportError:  # Windows: two sweeps of one file are not kept apart there
 __all__ = ["Journal", "SweepError", "identity", "read_journal"]
 
 FORMAT = 1
+# Fields that protocols were given later than some journals, with what held before.
+LATER: Mapping[str, Any] = {"n_trees": 100, "n_random_classified": None}
 
 
 class SweepError(RuntimeError):
@@ -107,6 +109,7 @@ class Journal:
             return
         header, records, made_with = _parse(lines, self.path)
         expected = json.loads(json.dumps(first))
+        header = _completed(header, expected)
         if header != expected:
             raise SweepError(
                 f"{self.path} holds results made with {_difference(header, expected)}; give "
@@ -187,6 +190,17 @@ def _record(entry: Mapping[str, Any], made_with: dict[str, str]) -> Record:
 
 def _lack(failure: Exception) -> str:
     return f" (it lacks {failure})" if isinstance(failure, KeyError) else ""
+
+
+def _completed(found: Mapping[str, Any], expected: Mapping[str, Any]) -> dict[str, Any]:
+    """A header with the fields that there were not yet when it was written."""
+    before = {name: value for name, value in LATER.items() if name in expected}
+    inner = {
+        name: _completed(value, expected[name])
+        for name, value in found.items()
+        if isinstance(value, Mapping) and isinstance(expected.get(name), Mapping)
+    }
+    return {**before, **found, **inner}
 
 
 def _difference(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:

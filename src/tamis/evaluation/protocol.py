@@ -43,13 +43,15 @@ _WHOLE_NUMBERS = {
     "n_init": 1,
     "n_repeats": 1,
     "n_random": 1,
+    "n_random_classified": 1,
+    "n_trees": 1,
     "max_features": 1,
     "max_samples": 1,
     "n_folds": 2,
     "n_fold_repeats": 1,
     "seed": 0,
 }
-_MAY_BE_NONE = ("max_features", "max_samples")
+_MAY_BE_NONE = ("max_features", "max_samples", "n_random_classified")
 _MOST_SEEDS = 2**32  # of numpy's generators
 
 
@@ -81,12 +83,16 @@ class Protocol:
         Clusterings, each from its own seed; the same seeds for every method.
     classifiers : tuple of {"1nn", "5nn", "svm", "rf"}
         Nearest neighbours, a linear support vector machine and a random forest of scikit-learn's
-        defaults, in stratified folds.
+        defaults, in stratified folds. Samples that are alone in their class take no part.
+    n_trees : int
+        Trees of the random forest.
     n_folds : int
     n_fold_repeats : int
         Divisions into folds, each from its own seed, as is the forest that learns in them.
     n_random : int
         Random subsets, over which the repeats are spread.
+    n_random_classified : int or None
+        How many of the random subsets the classifiers judge too, the first ones; None takes all.
     tuning : {"defaults", "oracle", "agreement"}
         How parameters are chosen: not at all; by the labels; by the agreement of clusterings,
         without labels but for the number of classes.
@@ -111,9 +117,11 @@ class Protocol:
     n_init: int = 1
     n_repeats: int = 20
     classifiers: tuple[Classifier, ...] = ()
+    n_trees: int = 100
     n_folds: int = 5
     n_fold_repeats: int = 1
     n_random: int = 20
+    n_random_classified: int | None = None
     tuning: Tuning = "defaults"
     max_samples: int | None = None
     seed: int = 0
@@ -196,13 +204,21 @@ class Protocol:
             parts.append(f"normalised cut of the 5-neighbour graph, its K-means {runs}")
         if self.classifiers:
             repeats = "" if self.n_fold_repeats == 1 else f", {self.n_fold_repeats} times"
-            parts.append(f"{', '.join(self.classifiers)} in {self.n_folds} folds{repeats}")
+            names = ", ".join(map(self._classifier_words, self.classifiers))
+            parts.append(f"{names} in {self.n_folds} folds{repeats}")
         n_random = min(self.n_random, self.n_repeats)  # a run has no more than one
-        parts.append("1 random subset" if n_random == 1 else f"{n_random} random subsets")
+        subsets = "1 random subset" if n_random == 1 else f"{n_random} random subsets"
+        if self.classifiers and (self.n_random_classified or n_random) < n_random:
+            subsets += f", {self.n_random_classified} of them classified"
+        parts.append(subsets)
         if self.max_samples is not None:
             parts.append(f"at most {self.max_samples} samples, drawn at random")
         parts += [_TUNING_WORDS[self.tuning], f"seed {self.seed}"]
         return "; ".join(parts)
+
+    def _classifier_words(self, name: Classifier) -> str:
+        few = name == "rf" and self.n_trees != Protocol.n_trees
+        return f"{name} of {self.n_trees} trees" if few else name
 
     def _number_words(self) -> str:
         whole = [str(n) for n in self.n_features if isinstance(n, int)]

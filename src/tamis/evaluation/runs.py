@@ -185,7 +185,7 @@ def fit_and_score(
         values: dict[str, list[Any]] = {}
         folds: dict[str, list[list[float]]] = {}
         with _recorded_warnings(details) as texts:
-            for seeds, model_seed in seed_groups(candidate.method, protocol):
+            for draw, (seeds, model_seed) in enumerate(seed_groups(candidate.method, protocol)):
                 chosen = np.arange(X.shape[1])
                 columns = X
                 if candidate.method != ALL_FEATURES:
@@ -197,7 +197,7 @@ def fit_and_score(
                     found |= label_free_scores(X, chosen, size, protocol.seed)
                 for measure, some in found.items():
                     values.setdefault(measure, []).extend(some)
-                if y is not None:
+                if y is not None and draw < (protocol.n_random_classified or draw + 1):
                     if isinstance(data, MixedTable):
                         learned = held_out_values(data, chosen, y, protocol)
                     else:

@@ -99,10 +99,14 @@ def _cut_embedding(X: Matrix, n_clusters: int) -> Matrix:
 def classification_values(X: Matrix, y: IntArray, protocol: Protocol) -> dict[str, list[float]]:
     """The accuracy of every classifier in each fold of each division into folds.
 
-    The folds are the same for every selection.
+    The folds are the same for every selection. Samples that are alone in their class take no part:
+    they cannot be both learned and predicted.
     """
     if not protocol.classifiers:
         return {}
+    several = _in_company(y)
+    if len(several) < len(y):
+        X, y = X[several], np.unique(y[several], return_inverse=True)[1]
     n_folds = _n_folds(y, protocol)
     X = with_short_indices(X)
     values: dict[str, list[float]] = {name: [] for name in protocol.classifiers}
@@ -111,7 +115,7 @@ def classification_values(X: Matrix, y: IntArray, protocol: Protocol) -> dict[st
         for name in protocol.classifiers:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # the last iterate is judged
-                accuracies = cross_val_score(_classifier(name, seed), X, y, cv=folds)
+                accuracies = cross_val_score(_classifier(name, seed, protocol), X, y, cv=folds)
             values[name] += [float(value) for value in accuracies]
     return values
 
@@ -134,8 +138,10 @@ def held_out_values(
     """
     if not protocol.classifiers:
         return {}
-    n_folds = _n_folds(y, protocol)
     _, _, preparation, rows = table.prepared(protocol.max_samples, protocol.seed)
+    several = _in_company(y)
+    rows, y = rows[several], np.unique(y[several], return_inverse=True)[1]
+    n_folds = _n_folds(y, protocol)
     outputs = preparation.get_feature_names_out()[np.sort(chosen)].tolist()
     sources = list(preparation.groups_)
     values: dict[str, list[float]] = {name: [] for name in protocol.classifiers}
@@ -148,21 +154,26 @@ def held_out_values(
             for name in protocol.classifiers:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", ConvergenceWarning)
-                    model = _classifier(name, seed).fit(seen, y[train])
+                    model = _classifier(name, seed, protocol).fit(seen, y[train])
                 values[name].append(float(model.score(unseen, y[test])))
     return values
 
 
+def _in_company(y: IntArray) -> IntArray:
+    """The samples whose class has others."""
+    several = np.flatnonzero(np.bincount(y)[y] > 1)
+    if not len(several):
+        raise ValueError("every class has a single sample: none can be learned and predicted.")
+    return several
+
+
 def _n_folds(y: IntArray, protocol: Protocol) -> int:
-    smallest = int(np.bincount(y).min())
-    if smallest < 2:
-        raise ValueError("a class has a single sample: it cannot be both learned and predicted.")
-    return min(protocol.n_folds, smallest)
+    return min(protocol.n_folds, int(np.bincount(y).min()))
 
 
-def _classifier(name: Classifier, seed: int) -> Any:
+def _classifier(name: Classifier, seed: int, protocol: Protocol) -> Any:
     if name == "svm":
         return LinearSVC(dual="auto", max_iter=5000, random_state=seed)
     if name == "rf":
-        return RandomForestClassifier(random_state=seed)
+        return RandomForestClassifier(protocol.n_trees, random_state=seed)
     return KNeighborsClassifier({"1nn": 1, "5nn": 5}[name])

@@ -13,6 +13,7 @@ from tamis._typing import SparseMatrix
 from tamis.genes._choice import Choice, by_median_rank
 from tamis.genes._groups import Batches, graph_of_cells, groups_of
 from tamis.genes._matrix import Cells
+from tamis.preprocessing import scaled
 from tamis.registry import get
 from tamis.utils.columns import variances
 
@@ -55,6 +56,8 @@ def choose_by_selector(
     if entry.scaling == "standard":
         deviation = np.sqrt(variances(table))
         inplace_column_scale(table, np.divide(1, deviation, where=deviation > 0, out=deviation))
+    elif entry.scaling != "none":
+        table = scaled(table, entry.scaling)
     selector = entry.selector(**parameters).fit(table)
     scores = np.zeros(n_genes)
     scores[usable] = selector.scores_

@@ -75,7 +75,7 @@ class Document:
     def text(self) -> str:
         """For a terminal or a log."""
         parts = [self._title(), _fill(self.experiment.paper)]
-        parts += [table.text() for table in self.tables]
+        parts += [table.text() for table in self._first_page]
         parts += [_fill(text) for text in self._legend()]
         parts += [_fill(line) for line in self._gaps()]
         parts.append("\n".join(_fill(text) for text in self._origin()))
@@ -86,7 +86,9 @@ class Document:
         parts = [f"# {markdown_text(self._title())}", markdown_text(self.experiment.paper)]
         parts += [markdown_text(text) for text in self.experiment.about.split("\n\n")]
         parts += [markdown_text(text) for text in self._legend()]
-        parts += [table.markdown() for table in self.tables]
+        parts += [table.markdown() for table in self._first_page]
+        if self._second_page:
+            parts.append(f"[The figures set by set]({self.second_name}.md)")
         parts += [
             f"![{figure.stem.replace('_', ' ')}]({figure.name})"
             for figure in self.figures
@@ -94,6 +96,22 @@ class Document:
         ]
         parts += [markdown_text(line) for line in self._gaps()]
         parts += [markdown_text(text) for text in self._origin()]
+        return "\n\n".join(parts) + "\n"
+
+    @property
+    def second_name(self) -> str:
+        """What the second page is called."""
+        return f"{self.experiment.name}_by_set"
+
+    def second_markdown(self) -> str | None:
+        """A page with the tables that stand behind the others, if there are any."""
+        if not self._second_page:
+            return None
+        parts = [
+            f"# {markdown_text(self._title())}, set by set",
+            f"What stands behind [the first page]({self.experiment.name}.md).",
+            *(table.markdown() for table in self._second_page),
+        ]
         return "\n\n".join(parts) + "\n"
 
     def data(self) -> dict[str, Any]:
@@ -122,6 +140,14 @@ class Document:
         return self.experiment.name + beside + (" (quick version)" if self.quick else "")
 
     @property
+    def _first_page(self) -> list[PaperTable | PlainTable]:
+        return [table for table in self.tables if not getattr(table, "on_second_page", False)]
+
+    @property
+    def _second_page(self) -> list[PlainTable]:
+        return [t for t in self.tables if isinstance(t, PlainTable) and t.on_second_page]
+
+    @property
     def _judged(self) -> bool:
         """Whether there are figures of a paper to judge by."""
         return any(isinstance(table, PaperTable) for table in self.tables)
@@ -140,7 +166,7 @@ class Document:
 
     def _gaps(self) -> list[str]:
         """What is missing or otherwise than it should be, and why."""
-        gaps = [f"Not at hand: {name} ({advice})" for name, advice in self.absent.items()]
+        gaps = [f"Not available: {name} ({advice})" for name, advice in self.absent.items()]
         gaps += [
             f"Not the registry's copy: {name} {difference}; its figures may not compare with "
             "others'."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,6 +48,10 @@ class Experiment:
         Whether the limit is for all of a run, judging too, or for the fit alone.
     takes_candidates : bool
         Whether candidates of the user's may join: its tables take every label there is.
+    takes_sets : bool
+        Whether other sets may be named, registered ones and files of the user's.
+    other_names : mapping of str to str
+        Our names of sets by those that the paper has.
     """
 
     name: str
@@ -63,6 +67,8 @@ class Experiment:
     time_limit: float | None = None
     limited_part: Literal["all", "fit"] = "all"
     takes_candidates: bool = False
+    takes_sets: bool = False
+    other_names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ class PlainTable:
         What the reader should know.
     data : sequence of dict
         The same for programs, one dict per row.
+    on_second_page : bool, default=False
+        Whether it stands behind the others, on a page of its own.
     """
 
     title: str
@@ -36,6 +38,7 @@ class PlainTable:
     rows: Sequence[Sequence[str]]
     note: str = ""
     data: Sequence[dict[str, Any]] = ()
+    on_second_page: bool = False
 
     @property
     def verdicts(self) -> Counter[str]:

@@ -14,6 +14,8 @@ from tamis.reproduction.figures import require_matplotlib, save
 
 __all__ = ["critical_difference_figure"]
 
+# With more ranks on the axis their numbers would run into each other.
+MOST_TICKS = 25
 BASELINES = (ALL_FEATURES_LABEL, RANDOM_LABEL)
 
 
@@ -52,7 +54,8 @@ def critical_difference_figure(
     low, high = np.floor(values.min()), np.ceil(values.max())
     margin = 0.42 * (high - low)
     axes.hlines(0, low, high, color="black", linewidth=1)
-    for tick in np.arange(low, high + 1):
+    step = 1 if high - low <= MOST_TICKS else 5
+    for tick in np.arange(-(-low // step) * step, high + 1, step):
         axes.vlines(tick, -0.2, 0, color="black", linewidth=1)
         axes.text(tick, -0.3, f"{tick:g}", ha="center", va="bottom", fontsize=8)
     for i, (value, label) in enumerate(zip(values, labels, strict=True)):

@@ -19,6 +19,7 @@ from tamis.evaluation.sweep import Task, sweep
 from tamis.reproduction.document import Document
 from tamis.reproduction.experiment import Experiment, Outcome
 from tamis.reproduction.figures import require_matplotlib
+from tamis.reproduction.named_sets import at_hand, wanted
 from tamis.utils.files import write_atomically
 from tamis.utils.messages import did_you_mean
 
@@ -86,7 +87,8 @@ def run(
     quick : bool, default=False
         Fewer sets, repeats and numbers of features.
     sets : sequence of str or None, default=None
-        Only these sets of the experiment.
+        Only these sets of the experiment; some experiments take other sets too, even files of your
+        own by their names.
     n_jobs : int, default=1
         Processes; -1 takes all cores. The results are the same for any number.
     seed : int, default=0
@@ -101,8 +103,8 @@ def run(
     Returns
     -------
     Outcome
-        Tables with a verdict for every cell, and the files written: ``NAME.md``, ``NAME.json``,
-        figures and raw results.
+        Tables with a verdict for every cell, and the files written: ``NAME.md`` (and
+        ``NAME_by_set.md`` where there are tables by set), ``NAME.json``, figures and raw results.
     """
     experiment = find(name) if isinstance(name, str) else name
     if candidates and not experiment.takes_candidates:
@@ -112,9 +114,8 @@ def run(
         )
     require_matplotlib()  # before hours of work, not after
     protocol = replace(experiment.quick_protocol if quick else experiment.protocol, seed=seed)
-    wanted = _wanted(experiment, quick, sets)
-    known = datasets.available()
-    available = [dataset for dataset in wanted if dataset in known]
+    sets = wanted(experiment, quick, sets)
+    available = at_hand(sets)
 
     folder = Path(output) / (f"{experiment.name}-quick" if quick else experiment.name)
     raw = folder / "results.jsonl"
@@ -130,7 +131,7 @@ def run(
     )
     failed, finished = (_labels(results, error) for error in (True, False))
     tables = [
-        table.with_failures(failed, finished).restricted(wanted)
+        table.with_failures(failed, finished).restricted(sets)
         for table in experiment.tables(results)
     ]
     document = Document(
@@ -140,7 +141,7 @@ def run(
         tables=tuple(table for table in tables if table is not None),
         figures=tuple(experiment.figures(results, folder)),
         available=tuple(available),
-        absent={dataset: _advice(dataset) for dataset in wanted if dataset not in available},
+        absent={dataset: _advice(dataset) for dataset in sets if dataset not in available},
         differing=differences(available),
         failures=tuple(
             (dict(record.key), record.error)
@@ -158,6 +159,9 @@ def run(
         folder / f"{experiment.name}.md": markdown,
         folder / f"{experiment.name}.json": printed,
     }
+    second = document.second_markdown()
+    if second is not None:
+        files[folder / f"{document.second_name}.md"] = second
     for path, contents in files.items():
         write_atomically(path, contents)
     return Outcome(
@@ -181,21 +185,6 @@ def _tasks_of(
     return [
         task for task in selection_tasks(sets, candidates, protocol) if task.key["label"] in labels
     ]
-
-
-def _wanted(experiment: Experiment, quick: bool, sets: Sequence[str] | None) -> tuple[str, ...]:
-    """The sets to run, in the experiment's order."""
-    if sets is None:
-        return experiment.quick_sets if quick else experiment.sets
-    chosen = {datasets.entry(dataset).name for dataset in sets}
-    strangers = sorted(chosen.difference(experiment.sets))
-    if strangers or not chosen:
-        problem = f"{strangers[0]} is no set" if strangers else "no set is named"
-        raise ValueError(
-            f"{experiment.name}: {problem} of this experiment; its sets are "
-            f"{', '.join(experiment.sets)}."
-        )
-    return tuple(dataset for dataset in experiment.sets if dataset in chosen)
 
 
 def _labels(results: Results, error: bool) -> dict[str, set[str]]:

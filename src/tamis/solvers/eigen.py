@@ -35,7 +35,7 @@ class Eigenpairs(SolverResult[FloatArray]):
 
     The objective is the sum of the eigenvalues, the optimality the largest residual
     ``‖P⁻¹v − v/λ‖·λ_min``, relative to the largest eigenvalue of the inverse, or ``‖Pv − λv‖``
-    relative to the size of P where P itself is at hand.
+    relative to the size of P where P itself is given.
 
     Attributes
     ----------

@@ -71,9 +71,9 @@ def python_code(table: OpenTable, chosen: Chosen) -> str:
     call = next(line for line in fitted[1].splitlines() if line.startswith("selector = "))
     model = _without_listing(call.removeprefix("selector = "), chosen)
     scale = ""
-    if method.scaling == "standard":
+    if method.scaling != "none":
         scale = (
-            "X = scaled(X, 'standard', preparation.get_feature_names_out())\n"
+            f"X = scaled(X, {method.scaling!r}, preparation.get_feature_names_out())\n"
             "sizes = np.array([len(made) for made in preparation.groups_.values()])\n"
             "X = X / np.sqrt(np.repeat(sizes, sizes))  # together they count as one\n"
         )

@@ -16,6 +16,8 @@ from tamis.reproduction.experiment import Experiment
 from tamis.reproduction.papers.fseval_published import MEASURES, SETS
 from tamis.reproduction.papers.fseval_tables import (
     check_table,
+    other_sets,
+    other_sets_table,
     set_table,
     shares_table,
     standings,
@@ -70,7 +72,8 @@ labels nor the number of classes; three defaults (the ten clusters of MRSF and o
 LDAKM) were chosen on sets of which these are some. The published MCFS has an NMI of 0 at every
 fraction on eight of the ten sets, which tells of that implementation and not of the method. The fit
 of a method may take a minute of processor time; where it is fitted anew for every number of
-features, all fits together."""
+features, all fits together. Other sets are taken by name, registered ones and any file in the
+folder that TAMIS_DATA names: they have tables of their own."""
 
 
 def candidates() -> list[Candidate]:
@@ -90,16 +93,24 @@ def tasks(sets: Sequence[str], protocol: Protocol) -> list[Task]:
 def tables(results: Results) -> list[PlainTable | PaperTable]:
     """The standings, by fraction and by set, and what both have measured."""
     checks = [check_table(results, measure) for measure in MEASURES]
-    if not results.sets:
-        return [*checks]
+    others = []
+    if other_sets(results):
+        others = [other_sets_table(results, measure) for measure in MEASURES]
+    if not _has_published(results):
+        return [*others, *checks]
     found = standings(results)
     by_set = [set_table(found, measure) for measure in MEASURES]
-    return [standings_table(found), shares_table(found), *by_set, *checks]
+    return [standings_table(found), shares_table(found), *by_set, *others, *checks]
+
+
+def _has_published(results: Results) -> bool:
+    """Whether a set was run of which figures are published."""
+    return len(other_sets(results)) < len(results.sets)
 
 
 def figures(results: Results, folder: Path) -> list[Path]:
     """A critical difference diagram for each measure."""
-    if not results.sets:
+    if not _has_published(results):
         return []
     found = standings(results)
     return [
@@ -124,4 +135,6 @@ EXPERIMENT = Experiment(
     figures=figures,
     time_limit=TIME_LIMIT,
     limited_part="fit",
+    takes_sets=True,
+    other_names=SETS,
 )

@@ -28,7 +28,16 @@ from tamis.reproduction.plain_table import PlainTable
 from tamis.reproduction.published_tables import Printed
 from tamis.reproduction.tables import PaperTable
 
-__all__ = ["Standings", "check_table", "set_table", "shares_table", "standings", "standings_table"]
+__all__ = [
+    "Standings",
+    "check_table",
+    "other_sets",
+    "other_sets_table",
+    "set_table",
+    "shares_table",
+    "standings",
+    "standings_table",
+]
 
 # Ours and FSEVAL's names of what both have measured.
 COMMON: Mapping[str, str] = {
@@ -95,7 +104,10 @@ def standings(results: Results) -> Standings:
     labels = (*results.labels, *(f"{method} (published)" for method in METHODS))
     figures = {}
     for measure in MEASURES:
-        ours = [[_ours(results, name, label, measure) for label in results.labels] for name in sets]
+        ours = [
+            [_ours(results, SETS[name], label, measure) for label in results.labels]
+            for name in sets
+        ]
         theirs = [
             [published_figures(name, measure, method, fractions) for method in METHODS]
             for name in sets
@@ -117,9 +129,8 @@ def standings(results: Results) -> Standings:
     )
 
 
-def _ours(results: Results, set_name: str, label: str, measure: Measure) -> list[float]:
-    """Our figure at each fraction, NaN where the run failed."""
-    name = SETS[set_name]
+def _ours(results: Results, name: str, label: str, measure: Measure) -> list[float]:
+    """Our figure at each fraction, NaN where the run failed; the set has our name."""
     whole = results.estimate(name, ALL_FEATURES_LABEL, measure.ours)
     figures = []
     for share in results.header["n_features"]:
@@ -259,6 +270,38 @@ def set_table(found: Standings, measure: Measure) -> PlainTable:
                 },
             }
             for j, label in enumerate(found.labels)
+        ],
+    )
+
+
+def other_sets(results: Results) -> list[str]:
+    """Sets that were run beside those of which figures are published."""
+    return [name for name in results.sets if name not in SETS.values()]
+
+
+def other_sets_table(results: Results, measure: Measure) -> PlainTable:
+    """The mean of a measure over the fractions, on sets of which no figures are published."""
+    sets = other_sets(results)
+    figures = np.array(
+        [[np.mean(_ours(results, s, label, measure)) for s in sets] for label in results.labels]
+    )
+    order = np.argsort(mean_ranks(results.labels, figures.T).ranks, kind="stable")
+    fractions = results.header["n_features"]
+    return PlainTable(
+        f"{measure.title} on other sets, %",
+        ("Method", *sets),
+        [(results.labels[j], *(percent(value) for value in figures[j])) for j in order],
+        note=(
+            f"Means over {_shares(fractions)} of the features, the best mean rank first. No "
+            "figures are published of these sets here, and they count nowhere else. A dash is a "
+            "run that failed or took too long."
+        ),
+        data=[
+            {
+                "label": results.labels[j],
+                "sets": dict(zip(sets, map(_number, figures[j]), strict=True)),
+            }
+            for j in order
         ],
     )
 
