@@ -245,13 +245,20 @@ class SparseBlock:
     def sums(self, common: Gaussians, component: Gaussians, w: FloatArray) -> FloatArray:
         """The ``N_SUMS`` terms of each feature, weighted, summed over the samples."""
         near, far = component.of(self._columns), common.of(self._columns)
-        others, log_b = self._weight_of_rest(w), far.log_density(self._x)
+        # Summed by column without a sparse matrix for each term, which costs more than small sums.
+        log_b, cell_weights = far.log_density(self._x), np.repeat(w, np.diff(self.cells.indptr))
+        others = (w.sum() - self._by_column(cell_weights)).clip(min=0)
         terms = zip(
             _terms(self._x, log_b, far, near, np.empty((N_BUFFERS, len(self._x)))),
             self._rest.terms(common, component),
             strict=True,
         )
-        return np.stack([self._matrix(term).T @ w + others * rest[0] for term, rest in terms])
+        return np.stack(
+            [self._by_column(term * cell_weights) + others * rest[0] for term, rest in terms]
+        )
+
+    def _by_column(self, values: FloatArray) -> FloatArray:
+        return np.bincount(self._columns, values, minlength=len(self.background))
 
     def _weight_of_rest(self, w: FloatArray) -> FloatArray:
         ones = self._matrix(np.ones(len(self._x)))
