@@ -19,6 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 ITERATIVE = {
     "auto",
     "cufs",
+    "egcfs",
     "eufs",
     "fsasl",
     "fsgmm",

@@ -29,7 +29,10 @@ from .grouped import GroupedSelector
 from .selectors._graph import GraphSelector
 from .selectors.column_subset import ColumnSubset
 from .selectors.cufs import CUFS
+from .selectors.dgufs import DGUFS
+from .selectors.egcfs import EGCFS
 from .selectors.eufs import EUFS
+from .selectors.farthest_point import FarthestPointSampling
 from .selectors.fsasl import FSASL
 from .selectors.fsgmm import FSGMM
 from .selectors.inffs import InfFS
@@ -50,6 +53,7 @@ from .selectors.rufs import RUFS
 from .selectors.sogfs import SOGFS
 from .selectors.sparse_kmeans import SparseKMeans
 from .selectors.spec import SPEC
+from .selectors.spfs import SPFS
 from .selectors.track import TRACK
 from .selectors.u2fs import U2FS
 from .selectors.udfs import UDFS
@@ -59,6 +63,8 @@ __version__: str
 
 __all__ = [
     "CUFS",
+    "DGUFS",
+    "EGCFS",
     "EUFS",
     "FSASL",
     "FSGMM",
@@ -74,11 +80,13 @@ __all__ = [
     "RUFS",
     "SOGFS",
     "SPEC",
+    "SPFS",
     "TRACK",
     "U2FS",
     "UDFS",
     "Auto",
     "ColumnSubset",
+    "FarthestPointSampling",
     "GraphSelector",
     "GroupedSelector",
     "InfFS",

@@ -349,7 +349,8 @@ class Selector(SelectorMixin, BaseEstimator):
         }[self._keeps]
         self._warn(
             f"{why}: the columns to keep come first, and the others are ranked as without keep. "
-            "Auto, ColumnSubset, MCFS and MRSF choose the others given them."
+            "Auto, ColumnSubset, DGUFS, FarthestPointSampling, MCFS, MRSF and SPFS choose the "
+            "others given them."
         )
 
     def _warn_of_equal_scores(self, informative: FloatArray) -> None:

@@ -16,7 +16,10 @@ from tamis.auto import Auto
 from tamis.base import Selector
 from tamis.selectors.column_subset import ColumnSubset
 from tamis.selectors.cufs import CUFS
+from tamis.selectors.dgufs import DGUFS
+from tamis.selectors.egcfs import EGCFS
 from tamis.selectors.eufs import EUFS
+from tamis.selectors.farthest_point import FarthestPointSampling
 from tamis.selectors.fsasl import FSASL
 from tamis.selectors.fsgmm import FSGMM
 from tamis.selectors.inffs import InfFS
@@ -37,6 +40,7 @@ from tamis.selectors.rufs import RUFS
 from tamis.selectors.sogfs import SOGFS
 from tamis.selectors.sparse_kmeans import SparseKMeans
 from tamis.selectors.spec import SPEC
+from tamis.selectors.spfs import SPFS
 from tamis.selectors.track import TRACK
 from tamis.selectors.u2fs import U2FS
 from tamis.selectors.udfs import UDFS
@@ -424,6 +428,54 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 tune={"n_clusters": (2, 5, 10), "ridge": (1e-3, 0.01, 0.1)},
                 expected_failed_checks={
                     "duplicated columns": "one of two equal columns does the work of both",
+                },
+            ),
+            Method(
+                "dgufs",
+                DGUFS,
+                family="spectral",
+                prefers="columns that depend on cluster labels, and these on the neighbours",
+                cost="O(n²d) for the neighbours, O(ndc) per iteration",
+                reference="Guo, Zhu, AAAI 2018",
+                tune={"n_clusters": (2, 5, 10), "beta": (0.2, 0.5, 0.8)},
+                expected_failed_checks={
+                    "late selection": "the number of features is part of the objective",
+                },
+            ),
+            Method(
+                "spfs",
+                SPFS,
+                family="subset",
+                prefers="columns whose products together are similar to a kernel of the samples",
+                cost="O(n²d) for the kernel, O(nd) for each column chosen",
+                reference="Zhao, Wang, Liu, Ye, IEEE TKDE 2013",
+                compares_rows=True,
+                expected_failed_checks={
+                    "duplicated columns": "the second of two equal columns adds less",
+                },
+            ),
+            Method(
+                "farthest_point",
+                FarthestPointSampling,
+                family="subset",
+                prefers="columns that lie far from all that were taken before",
+                cost="O(nd) for each column chosen",
+                reference="Eldar, Lindenbaum, Porat, Zeevi, IEEE TIP 1997",
+                expected_failed_checks={
+                    "duplicated columns": "the second of two equal columns is at no distance",
+                },
+            ),
+            Method(
+                "egcfs",
+                EGCFS,
+                family="spectral",
+                prefers="columns in which near samples are joined and clusters lie apart",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) per iteration",
+                reference="Zhang, Zhang, Li, IEEE TNNLS 2022",
+                tune={
+                    "n_clusters": (2, 5, 10),
+                    "gamma": (0.01, 0.1, 1.0),
+                    "beta": (0.1, 1.0, 10.0),
                 },
             ),
         )
