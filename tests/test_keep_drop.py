@@ -19,10 +19,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 ITERATIVE = {
     "auto",
     "cufs",
+    "egcfs",
     "eufs",
     "fsasl",
     "fsgmm",
     "jdlufs",
+    "llcfs",
     "m3fs",
     "ndfs",
     "rufs",

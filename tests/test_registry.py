@@ -66,10 +66,12 @@ CONTRACT = "scikit-learn contract"
 # For tests that fit often and ask for no precision.
 QUICK = {
     "cufs": {"tol": 1e-2},
+    "egcfs": {"tol": 1e-2},
     "eufs": {"tol": 1e-1},
     "fsasl": {"tol": 1e-2},
     "fsgmm": {"n_init": 2, "tol": 1e-4},
     "jdlufs": {"tol": 1e-2},
+    "llcfs": {"tol": 1e-1},
     "ndfs": {"tol": 1e-1},
     "rufs": {"tol": 1e-1},
     "sogfs": {"tol": 1e-2},

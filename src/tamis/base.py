@@ -55,7 +55,7 @@ IN_BLOCKS = (
 # For `_learned`: the objective of each iteration.
 OBJECTIVE: dict[str, Any] = {"n_iter_": 0, "objective_": ("n_iter_",)}
 # For `_learned`: the arrays of whole numbers.
-INTEGERS = ("labels_", "order_")
+INTEGERS = ("labels_", "order_", "kept_eigenvectors_")
 # For `_learned`: which algorithm ran, and why.
 SOLVER: dict[str, Any] = {"solver_": "none: all features are constant"}
 
@@ -363,7 +363,8 @@ class Selector(SelectorMixin, BaseEstimator):
         }[self._keeps]
         self._warn(
             f"{why}: the columns to keep come first, and the others are ranked as without keep. "
-            "Auto, ColumnSubset, MCFS and MRSF choose the others given them."
+            "Auto, ColumnSubset, DGUFS, FarthestPointSampling, MCFS, MRSF and SPFS choose the "
+            "others given them."
         )
 
     def _warn_of_equal_scores(self, informative: FloatArray) -> None:

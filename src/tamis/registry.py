@@ -16,7 +16,10 @@ from tamis.auto import Auto
 from tamis.base import Selector
 from tamis.selectors.column_subset import ColumnSubset
 from tamis.selectors.cufs import CUFS
+from tamis.selectors.dgufs import DGUFS
+from tamis.selectors.egcfs import EGCFS
 from tamis.selectors.eufs import EUFS
+from tamis.selectors.farthest_point import FarthestPointSampling
 from tamis.selectors.fsasl import FSASL
 from tamis.selectors.fsgmm import FSGMM
 from tamis.selectors.inffs import InfFS
@@ -25,6 +28,7 @@ from tamis.selectors.jelsr import JELSR
 from tamis.selectors.laplacian import LaplacianScore
 from tamis.selectors.lda_km import LDAKM
 from tamis.selectors.leverage import LeverageScore
+from tamis.selectors.llcfs import LLCFS
 from tamis.selectors.m3fs import M3FS
 from tamis.selectors.mcfs import MCFS
 from tamis.selectors.mrsf import MRSF
@@ -32,11 +36,14 @@ from tamis.selectors.ndfs import NDFS
 from tamis.selectors.pca_score import PCAScore
 from tamis.selectors.pfa import PFA
 from tamis.selectors.random_subset import RandomSubset
+from tamis.selectors.rne import RNE
 from tamis.selectors.rsr import RSR
 from tamis.selectors.rufs import RUFS
 from tamis.selectors.sogfs import SOGFS
 from tamis.selectors.sparse_kmeans import SparseKMeans
 from tamis.selectors.spec import SPEC
+from tamis.selectors.spfs import SPFS
+from tamis.selectors.ssfs import SSFS
 from tamis.selectors.track import TRACK
 from tamis.selectors.u2fs import U2FS
 from tamis.selectors.udfs import UDFS
@@ -425,6 +432,85 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 expected_failed_checks={
                     "duplicated columns": "one of two equal columns does the work of both",
                 },
+            ),
+            Method(
+                "dgufs",
+                DGUFS,
+                family="spectral",
+                prefers="columns that depend on cluster labels, and these on the neighbours",
+                cost="O(n²d) for the neighbours, O(ndc) per iteration",
+                reference="Guo, Zhu, AAAI 2018",
+                tune={"n_clusters": (2, 5, 10), "beta": (0.2, 0.5, 0.8)},
+                expected_failed_checks={
+                    "late selection": "the number of features is part of the objective",
+                },
+            ),
+            Method(
+                "spfs",
+                SPFS,
+                family="subset",
+                prefers="columns whose products together are similar to a kernel of the samples",
+                cost="O(n²d) for the kernel, O(nd) for each column chosen",
+                reference="Zhao, Wang, Liu, Ye, IEEE TKDE 2013",
+                compares_rows=True,
+                expected_failed_checks={
+                    "duplicated columns": "the second of two equal columns adds less",
+                },
+            ),
+            Method(
+                "farthest_point",
+                FarthestPointSampling,
+                family="subset",
+                prefers="columns that lie far from all that were taken before",
+                cost="O(nd) for each column chosen",
+                reference="Eldar, Lindenbaum, Porat, Zeevi, IEEE TIP 1997",
+                expected_failed_checks={
+                    "duplicated columns": "the second of two equal columns is at no distance",
+                },
+            ),
+            Method(
+                "egcfs",
+                EGCFS,
+                family="spectral",
+                prefers="columns in which near samples are joined and clusters lie apart",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) per iteration",
+                reference="Zhang, Zhang, Li, IEEE TNNLS 2022",
+                tune={
+                    "n_clusters": (2, 5, 10),
+                    "gamma": (0.01, 0.1, 1.0),
+                    "beta": (0.1, 1.0, 10.0),
+                },
+            ),
+            Method(
+                "rne",
+                RNE,
+                family="spectral",
+                prefers="groups of columns that neighbouring samples rebuild together",
+                cost="O(n²d) for the neighbours, O(ndc) per step",
+                reference="Liu, Ye, Li, Wang, Gao, Knowledge-Based Systems 2020",
+                tune={"n_components": (2, 5, 10), "alpha": (1.0, 10.0, 100.0)},
+                expected_failed_checks={
+                    "sign flip": "the groups have non-negative weights",
+                    "duplicated columns": "two equal columns start two groups, or share one weight",
+                },
+            ),
+            Method(
+                "llcfs",
+                LLCFS,
+                family="spectral",
+                prefers="columns from which the neighbours of each sample predict its cluster",
+                cost="O(n²d) for the neighbours, O(nd) per iteration",
+                reference="Zeng, Cheung, TPAMI 2011",
+                tune={"n_clusters": (2, 5, 10), "ridge": (0.1, 1.0, 10.0)},
+            ),
+            Method(
+                "ssfs",
+                SSFS,
+                family="spectral",
+                prefers="columns that tell the two sides of stable eigenvectors of the graph apart",
+                cost="O(n²d) for the neighbours, O(nd·min(n, d)) for the classifiers",
+                reference="Segal, Lindenbaum, Jaffe, TMLR 2024",
+                tune={"n_eigenvectors": (5, 10, 20), "ridge": (1e-3, 0.01, 0.1)},
             ),
         )
     }

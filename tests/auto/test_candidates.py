@@ -51,7 +51,7 @@ def random_partitions(n_samples=40, n_partitions=6):
     return tuple(rng.integers(2 + i % 3, size=n_samples) for i in range(n_partitions))
 
 
-@pytest.mark.parametrize("most", [0, 2000], ids=["by Lanczos", "dense"])
+@pytest.mark.parametrize("most", [0, 2000], ids=["by subspaces", "dense"])
 def test_targets_are_the_indicators_of_all_partitions_but_for_a_hundredth(monkeypatch, most):
     monkeypatch.setattr("tamis.auto._candidates.MOST_GROUPS", most)
     several = random_partitions()
@@ -64,6 +64,18 @@ def test_targets_are_the_indicators_of_all_partitions_but_for_a_hundredth(monkey
     assert np.trace(left) <= 0.01 * np.trace(expected) + 1e-10
     assert np.trace(expected - Y[:, :-1] @ Y[:, :-1].T) > 0.01 * np.trace(expected)
     np.testing.assert_allclose(Y.sum(axis=0), 0, atol=1e-10)
+
+
+def test_hundreds_of_groups_that_all_partitions_share_are_rebuilt_in_part(monkeypatch):
+    monkeypatch.setattr("tamis.auto._candidates.MOST_GROUPS", 100)
+    monkeypatch.setattr("tamis.auto._candidates.MOST_COMPONENTS", 20)
+    labels = np.repeat(np.arange(200), 2)
+    shape = Shape(sp.csr_array((400, 400)), labels, (labels, labels))
+    Y = targets_of(shape)[1]
+    assert Y.shape == (400, 20)
+    np.testing.assert_allclose(Y.T @ Y, np.diag((Y**2).sum(axis=0)), atol=1e-10)
+    expected = co_membership([labels])
+    np.testing.assert_allclose(expected @ Y, np.linalg.eigvalsh(expected)[-1] * Y, atol=1e-10)
 
 
 def test_planted_groups_are_rebuilt_as_their_indicators_are():
@@ -127,7 +139,7 @@ def test_targets_that_are_explained_leave_nothing_to_rank():
 def test_evidence_is_the_mean_agreement_of_kmeans_with_every_fifth_partition():
     X, _, shape = planted()
     columns = standardised_columns(X, np.array([0, 2, 7]))
-    several = random_partitions(90, 11)
+    several = random_partitions(90, 15)
     speaks = evidence(columns, Shape(shape.graph, shape.labels, several))
     expected = []
     for labels in (several[0], several[5], several[10]):

@@ -1,4 +1,4 @@
-"""How many columns: the fewest that show the groups."""
+"""How many columns: near a tenth, as many as show the groups of the table best."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ import numpy as np
 import pytest
 from references.tables import planted_groups
 
-from tamis.auto._candidates import standardised_columns
-from tamis.auto._count import ENOUGH, count_curve, numbers_to_try
+from tamis.auto import _count
+from tamis.auto._count import RELUCTANCE, count_curve, numbers_to_try
 from tamis.auto._scales import scaled_table
 from tamis.auto._shape import Shape, shape_of
-from tamis.clustering import kmeans
-from tamis.metrics import normalized_mutual_information
 from tamis.utils.ties import content_ranks
+
+# The columns of the planted table that tell its three groups apart, and all others.
+GOOD, NOISE = [0, 2, 4], [*range(6, 20)]
 
 
 def shape(X):
     return shape_of(scaled_table(X, "standard"), None, np.argsort(content_ranks(X)))
 
 
-def curve_of(X, best_first, shape):
+def curve_of(X, best_first, shape, n_usual=3):
     order = np.argsort(content_ranks(X))
-    return count_curve(X, np.asarray(best_first), shape, order, np.random.RandomState(0))
+    random = np.random.RandomState(0)
+    return count_curve(X, np.asarray(best_first), shape, n_usual, order, random)
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 20, 400])
@@ -33,20 +35,25 @@ def test_numbers_from_one_to_all_are_tried(most):
     assert len(counts) <= 16
 
 
-def test_the_smallest_number_is_chosen_that_is_nearly_as_good_as_the_best():
+@pytest.mark.parametrize("n_usual", [2, 4, 7])
+def test_the_number_shows_most_not_far_from_the_usual_one(n_usual):
     X, _ = planted_groups()
-    found = shape(X)
-    curve = curve_of(X, [0, 2, 4, *range(6, 20)], found)
+    curve = curve_of(X, GOOD + NOISE, shape(X), n_usual)
     gain = curve.agreement - curve.chance.mean()
-    enough = gain >= ENOUGH * gain.max()
-    assert curve.chosen == curve.counts[enough][0]
-    assert curve.chosen == 2, "two columns tell three groups apart"
-    for count, agreement in zip(curve.counts, curve.agreement, strict=True):
-        columns = standardised_columns(X, np.array([0, 2, 4, *range(6, 20)]))[:, :count]
-        labels = found.partitions[5]
-        clusters = kmeans(columns, labels.max() + 1, start=labels).labels
-        expected = normalized_mutual_information(labels, clusters)
-        np.testing.assert_allclose(agreement, expected)
+    merit = gain / gain.max() - RELUCTANCE * np.log(curve.counts / n_usual) ** 2
+    assert curve.chosen == curve.counts[merit.argmax()]
+    assert n_usual in curve.counts
+
+
+def test_where_all_numbers_show_the_same_it_is_the_usual_one():
+    X, y = planted_groups()
+    rng = np.random.default_rng(0)
+    clear = 9.0 * y[:, None] + rng.normal(scale=0.1, size=(len(y), 30))
+    known = Shape(shape(X).graph, y)
+    for n_usual in (1, 4, 17):
+        curve = curve_of(clear, np.arange(30), known, n_usual)
+        np.testing.assert_allclose(curve.agreement, curve.agreement[0])
+        assert curve.chosen == n_usual
 
 
 def test_noise_before_the_good_columns_is_counted_in():
@@ -55,11 +62,41 @@ def test_noise_before_the_good_columns_is_counted_in():
     assert curve_of(X, noise_first, shape(X)).chosen >= 5
 
 
-def test_chance_rises_with_the_number_of_columns_and_is_taken_away():
+def test_noise_behind_the_good_columns_is_left_out():
+    X, _ = planted_groups(n_noise=60)
+    curve = curve_of(X, [*GOOD, *range(6, 66)], shape(X), n_usual=20)
+    assert curve.agreement[-1] < 0.9 * curve.agreement.max()
+    assert curve.chosen < 20
+
+
+def test_shuffled_columns_show_little_whatever_their_number():
     X, _ = planted_groups(n_noise=60)
     curve = curve_of(X, np.arange(66), shape(X))
-    assert curve.chance[-1] > curve.chance[0] + 0.1
-    assert (curve.agreement > curve.chance).all()
+    assert curve.chance.max() < 0.15
+    assert curve.agreement.max() > 0.5
+
+
+def test_copies_are_not_counted():
+    X, _ = planted_groups()
+    best = X[:, GOOD]
+    copied = np.hstack([best, -3 * best, best + 1])
+    curve = curve_of(copied, np.arange(9), shape(X), n_usual=9)
+    np.testing.assert_array_equal(curve.counts, [1, 2, 3])
+    assert curve.chosen <= 3
+
+
+def test_of_many_samples_some_are_clustered_evenly(monkeypatch):
+    X, _ = planted_groups()
+    whole = curve_of(X, GOOD, shape(X))
+    monkeypatch.setattr(_count, "MOST_ROWS", 45)
+    half = curve_of(X, GOOD, shape(X))
+    assert not np.array_equal(half.chance, whole.chance)
+    np.testing.assert_allclose(half.agreement, whole.agreement, atol=0.3)
+    order = np.arange(90)[::-1]
+    drawn = _count._evenly(order, 45)
+    assert len(set(drawn)) == 45
+    assert drawn[0] == 89
+    assert drawn[-1] == 0
 
 
 @pytest.mark.parametrize("n_groups", [1, 90])

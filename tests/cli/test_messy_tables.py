@@ -99,6 +99,18 @@ def test_cells_go_through_as_they_are(run, tmp_path):
     pd.testing.assert_frame_equal(small, pd.read_csv(tmp_path / "new.csv")[list(small)])
 
 
+def test_a_column_that_is_not_kept_and_not_there_is_named_with_the_remedy(run, refused, tmp_path):
+    messy(80, 0).to_csv(tmp_path / "old.csv", index=False)
+    messy(30, 1).drop(columns="mass").to_csv(tmp_path / "new.csv", index=False)
+    options = ("--keep", "town", "-k", 1, "-m", "laplacian_score", "--save", "cut.json")
+    assert run("select", "old.csv", *options).exit_code == 0
+    said = refused("apply", "cut.json", "new.csv", "-o", "small.csv")
+    assert "new.csv: lacks column 'mass', which is not kept" in said
+    assert "with --raw" in said
+    assert not (tmp_path / "small.csv").exists()
+    assert run("apply", "cut.json", "new.csv", "-o", "small.csv", "--raw").exit_code == 0
+
+
 def test_new_levels_and_single_words_are_told(run, tmp_path):
     messy(80, 0).to_csv(tmp_path / "old.csv", index=False)
     new = messy(30, 1)
@@ -133,6 +145,15 @@ def test_an_id_that_repeats_is_told_among_numbers_alone_too(run, blobs, tmp_path
     result = run("select", "ids.csv", *QUICK["select"])
     assert result.exit_code == 0, result.output
     assert "Column 'id' looks like a running number or an id" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["Row.names", "row_name", "rownames"])
+def test_row_names_that_skip_some_numbers_are_told(run, blobs, tmp_path, name):
+    some = np.delete(np.arange(len(blobs) + 2), [5, 9])
+    blobs.assign(**{name: some}).to_csv(tmp_path / "ids.csv", index=False)
+    result = run("select", "ids.csv", *QUICK["select"])
+    assert result.exit_code == 0, result.output
+    assert f"Column '{name}' looks like a running number or an id" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,14 @@ import scipy.sparse as sp
 
 from genes.planted import planted
 from tamis.genes import NormalizedDispersion, PearsonResiduals, StandardizedVariance
-from tamis.genes._dispersion import residual_variance
+from tamis.genes._dispersion import (
+    residual_variance,
+    standardised_variance,
+    standardised_variance_within,
+)
+from tamis.genes._groups import Batches
 from tamis.genes._matrix import log_of_equal_depth
+from tamis.solvers.loess import loess
 
 SELECTORS = [
     NormalizedDispersion(20),
@@ -85,3 +91,23 @@ def test_a_dispersion_that_is_alone_in_its_bin_is_one():
     X = np.log1p(rng.gamma(2, 0.1, (100, 30)))
     X[:, 7] = np.log1p(rng.gamma(2, 30, 100))
     assert NormalizedDispersion(5, n_bins=4).fit(X).scores_[7] == 1
+
+
+def test_standardised_variance_within_batches():
+    counts, _, _ = planted(n_cells=240, n_genes=300)
+    counts = sp.csr_array(counts[:, np.asarray(counts.sum(axis=0)).ravel() > 5], dtype=np.float32)
+    whole = standardised_variance(counts).normalised
+    one = standardised_variance_within(counts, Batches.one(240))
+    np.testing.assert_array_equal(one, whole)
+    # Of deviations from the means of the batches, by the formula.
+    codes = np.arange(240) % 3
+    batches = Batches.of(codes)
+    dense = counts.toarray().astype(float)
+    means = batches.means(counts)
+    total, freedom = dense.mean(axis=0), 240 - 3
+    variances = ((dense - means[codes]) ** 2).sum(axis=0) / freedom
+    deviation = np.sqrt(10 ** loess(np.log10(total), np.log10(variances), 0.3))
+    clipped = np.minimum(dense, total + deviation * np.sqrt(240))
+    expected = ((clipped - means[codes]) ** 2).sum(axis=0) / (freedom * deviation**2)
+    found = standardised_variance_within(counts, batches)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)

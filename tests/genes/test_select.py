@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from genes.planted import Cells, planted
 from tamis import MaxVariance, genes
+from tamis.genes._evidence import filled
 
 COUNTED = "raw counts"
 
@@ -33,6 +34,47 @@ def test_every_type_has_its_markers_first_a_rare_one_too():
     for kind in range(4):
         assert chosen[marked == kind].sum() >= 10, kind
     assert np.count_nonzero(kinds == 3) == 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "n_rare"), [("WormNeuron_sc", 1), ("MouseBladder_sc", 6)])
+def test_real_rare_types_keep_their_markers_among_1000(benchmark_set, name, n_rare):
+    X, types = benchmark_set(name)
+    cells = Cells(sp.csr_matrix(X, dtype=np.float32))
+    cells.layers["counts"] = cells.X
+    frame = genes.select(cells, n_top_genes=1000, layer="counts", inplace=False)
+    chosen = frame["highly_variable"].to_numpy()
+    values = logged(cells)
+    kinds, sizes = np.unique(types, return_counts=True)
+    rare = kinds[sizes < 0.02 * len(types)]
+    assert len(rare) == n_rare
+    for kind in rare:
+        best = np.argsort(-welch(values, types == kind))[:10]
+        assert np.count_nonzero(chosen[best]) >= 8, kind
+
+
+def welch(values, of_type):
+    """Student's t of each gene, of one type against the rest, with its labels."""
+    means, errors = [], []
+    for rows in (of_type, ~of_type):
+        part = values[rows]
+        mean, square = (np.asarray(one.mean(axis=0)).ravel() for one in (part, part.power(2)))
+        means.append(mean)
+        errors.append((square - mean**2) / (np.count_nonzero(rows) - 1))
+    return (means[0] - means[1]) / (np.sqrt(errors[0] + errors[1]) + 1e-3)
+
+
+def test_the_first_500_are_ranked_by_groups_alone():
+    rng = np.random.default_rng(0)
+    cost, varies = rng.permutation(1500), rng.random(1500)
+    places = filled(cost, varies)
+    order = np.argsort(cost)
+    np.testing.assert_array_equal(places[order[:500]], np.arange(1, 501))
+    assert sorted(places) == list(range(1, 1501))
+    # Afterwards neither the cost alone decides nor the variation.
+    later = order[500:]
+    both = [np.corrcoef(places[later], of)[0, 1] for of in (cost[later], -varies[later])]
+    assert min(both) > 0.3
 
 
 def test_what_is_written():
@@ -181,7 +223,7 @@ def test_what_is_told_of_depth_batches_and_names():
     assert 0 <= told["batch"]["all"] < 0.1
     said = genes.sentences(told)
     assert len(said) == 4
-    assert "Of 2 mitochondrial genes, 1 are among the chosen." in said
+    assert "Of 2 mitochondrial genes, 1 is among the chosen." in said
 
 
 def test_many_cells_are_drawn_from(monkeypatch):

@@ -196,6 +196,18 @@ def test_single_spaces_part_numbers(write, text, names):
     assert list(as_lists(again).values()) == list(as_lists(raw).values())
 
 
+@pytest.mark.parametrize("head", ["", "  year    height\n"])
+def test_runs_of_spaces_part_numbers_that_stand_under_one_another(write, head):
+    path = write(head + "   1   20.5\n  12    3.25  \n 123  -10\n")
+    raw = io.read_columns(path)
+    assert raw.names == (["year", "height"] if head else ["column0", "column1"])
+    assert list(as_lists(raw).values()) == [[1, 12, 123], [20.5, 3.25, -10]]
+    np.testing.assert_array_equal(io.read(path).X, [[1, 20.5], [12, 3.25], [123, -10]])
+    io.write_columns(raw, raw.names[1:], path.with_name("copy.csv"))
+    copy = io.read_columns(path.with_name("copy.csv"))
+    assert list(as_lists(copy).values()) == [[20.5, 3.25, -10]]
+
+
 def test_prose_is_not_parted_by_its_spaces(write):
     raw = io.read_columns(write("remark\nall well\nno change\n"))
     assert as_lists(raw) == {"remark": ["all well", "no change"]}

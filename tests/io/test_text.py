@@ -126,7 +126,7 @@ def test_many_blocks(read):
         ("a\n1\n2\n", "has 1 numeric column; there is nothing to select from"),
         ("\n\n", "holds no text"),
         ("#1,2\n#3,4\n", "every line begins with #, as comments do"),
-        ("a  b  c\n1  2  3\n", "has no comma, semicolon or tab; part the cells by one"),
+        ("a  b  c\nx  y  z\n", "has no comma, semicolon or tab; part the cells by one"),
         ("a b c\nx y z\n", "has no comma, semicolon or tab; part the cells by one"),
         (b"a,b\n\xe9,1\n", "not numbers in column 'a' .*'é'"),
         (b"\xff\xfea\0,\0b\0\n\0" + b"1", "not UTF-16-LE throughout"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -234,6 +235,68 @@ def test_a_wide_table_is_imputed_from_its_components():
     np.testing.assert_allclose(preparation.transform(table[:5]), filled[:5])
     again = Preparation.from_dict(json.loads(json.dumps(preparation.to_dict())))
     np.testing.assert_array_equal(again.transform(table), filled)
+
+
+def families(n_rows=120, n_families=60, size=3):
+    """Columns that are nearly alike in small families: more of these than components are sought."""
+    rng = np.random.default_rng(1)
+    shared = np.repeat(rng.normal(size=(n_rows, n_families)), size, axis=1)
+    return shared + 0.1 * rng.normal(size=shared.shape)
+
+
+def test_columns_alike_fill_what_the_components_leave():
+    whole = families()
+    gaps = np.random.default_rng(2).random(whole.shape) < 0.1
+    table = np.where(gaps, np.nan, whole)
+    preparation = Preparation().fit(table)
+    model = preparation._imputation.low_rank
+    errors = {}
+    for how in (model, replace(model, neighbours=None)):
+        filled = table.copy()
+        how.fill(filled)
+        np.testing.assert_array_equal(filled[~gaps], whole[~gaps])
+        errors[how.neighbours is None] = np.mean((filled - whole)[gaps] ** 2)
+    assert errors[False] < 0.7 * errors[True]
+    assert "the columns most like each" in " ".join(preparation.notes_)
+    filled = preparation.transform(table)
+    np.testing.assert_allclose(preparation.transform(table[:5]), filled[:5], err_msg="row by row")
+    again = Preparation.from_dict(json.loads(json.dumps(preparation.to_dict())))
+    np.testing.assert_array_equal(again.transform(table), filled)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("targets", [180]),
+        ("targets", [0, 0]),
+        ("sources", [[0], [1, 2]]),
+        ("weights", [["x"]]),
+        ("weights", None),
+    ],
+)
+def test_neighbours_that_were_edited_are_refused(key, value):
+    table = families()
+    table[np.random.default_rng(2).random(table.shape) < 0.1] = np.nan
+    form = Preparation().fit(table).to_dict()
+    form["imputation"]["low_rank"]["neighbours"][key] = value
+    with pytest.raises(ValueError, match="form of a preparation is wrong"):
+        Preparation.from_dict(form)
+
+
+def test_columns_that_share_nothing_have_no_neighbours():
+    rng = np.random.default_rng(0)
+    whole = rng.normal(size=(80, 3)) @ rng.normal(size=(3, 30)) + rng.normal(size=(80, 30))
+    table = np.where(rng.random(whole.shape) < 0.1, np.nan, whole)
+    model = Preparation().fit(table)._imputation.low_rank
+    assert model is not None
+    assert model.neighbours is None
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_gaps_drawn_with_any_seed_leave_cells_to_learn_from(seed):
+    table = np.random.default_rng(5).normal(size=(80, 3)) @ np.ones((3, 30))
+    table[np.random.default_rng(seed).random(table.shape) < 0.2] = np.nan
+    assert Preparation().fit(table)._imputation.low_rank is not None
 
 
 CELLS = st.one_of(

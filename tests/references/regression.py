@@ -46,3 +46,37 @@ def backward_elimination(X, Y, ridge):
         costs.append(rises[cheapest])
         order.append(left.pop(cheapest))
     return np.array(order), np.array(costs)
+
+
+def ridge_with_intercept(X, y, penalty):
+    """(w, b) that minimise Σ (y_i − ⟨w, x_i⟩ − b)² + Σ_l penalty_l w_l²."""
+    n, d = X.shape
+    design = np.hstack([X, np.ones((n, 1))])
+    weights = np.append(np.broadcast_to(penalty, d), 0.0)
+    found = np.linalg.solve(design.T @ design + np.diag(weights), design.T @ y)
+    return found[:-1], found[-1]
+
+
+def local_ridges(X, neighbors, Y, tau, ridge):
+    """The regressions of LLCFS: one per sample and column of Y, on the neighbours of the sample.
+
+    Returns what they predict of their own samples, and their weights.
+    """
+    n, d = X.shape
+    predicted, W = np.empty(Y.shape), np.empty((n, d, Y.shape[1]))
+    for i in range(n):
+        some = neighbors[i]
+        for c in range(Y.shape[1]):
+            W[i, :, c], b = ridge_with_intercept(X[some], Y[some, c], ridge / tau)
+            predicted[i, c] = X[i] @ W[i, :, c] + b
+    return predicted, W
+
+
+def leave_one_out_instability(X, y, penalty):
+    """Σ_i ‖w − w_(i)‖² / ‖w‖², with a new fit without each sample."""
+    w, _ = ridge_with_intercept(X, y, penalty)
+    changes = [
+        np.sum((w - ridge_with_intercept(np.delete(X, i, 0), np.delete(y, i), penalty)[0]) ** 2)
+        for i in range(len(X))
+    ]
+    return w, np.sum(changes) / (w @ w)

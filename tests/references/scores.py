@@ -79,3 +79,49 @@ def infinite_scores(X, alpha, factor):
     radius = np.linalg.eigvalsh(A)[-1]
     S = np.linalg.inv(np.eye(d) - factor / radius * A) - np.eye(d)
     return S.sum(axis=1), radius
+
+
+def gaussian_kernel(X, bandwidth=None):
+    """exp(−‖x − y‖²/(2σ²)) pair by pair, centred; without σ, 2σ² is the mean over all pairs."""
+    X = dense(X)
+    n = len(X)
+    squared = np.array([[((x - y) ** 2).sum() for y in X] for x in X])
+    width = squared.sum() / (n * (n - 1)) if bandwidth is None else 2 * bandwidth**2
+    H = np.eye(n) - 1 / n
+    return H @ np.exp(-squared / width) @ H
+
+
+def similarity_misfit(K, X, columns):
+    """min over τ of ‖K − τX_AX_Aᵀ‖², by least squares on the n² entries."""
+    X = dense(X) - dense(X).mean(axis=0)
+    linear = (X[:, list(columns)] @ X[:, list(columns)].T).ravel()
+    scale = (linear @ K.ravel()) / (linear @ linear)
+    return ((K.ravel() - scale * linear) ** 2).sum()
+
+
+def similarity_search(K, X, n_columns, include=()):
+    """One column after the other, each the one with which the misfit is smallest."""
+    chosen = []
+    for _ in range(n_columns):
+        first = [j for j in include if j not in chosen]
+        others = first or [j for j in range(X.shape[1]) if j not in chosen]
+        chosen.append(min(others, key=lambda j: similarity_misfit(K, X, [*chosen, j])))
+    return chosen
+
+
+def farthest_columns(X, first, n_columns, *, signed):
+    """One column after the other, each the farthest from the nearest; and these distances."""
+    X = dense(X) - dense(X).mean(axis=0)
+
+    def distance(i, j):
+        apart = np.linalg.norm(X[:, i] - X[:, j])
+        return apart if signed else min(apart, np.linalg.norm(X[:, i] + X[:, j]))
+
+    chosen, distances = [first], [np.linalg.norm(X[:, first])]
+    while len(chosen) < n_columns:
+        left = {
+            i: min(distance(i, j) for j in chosen) for i in range(X.shape[1]) if i not in chosen
+        }
+        chosen.append(max(left, key=left.get))
+        distances.append(left[chosen[-1]])
+    return chosen, distances

@@ -212,3 +212,59 @@ def fsasl_objective(X, W, S, P, alpha, beta, mu, gamma, floor, weight_smoothing,
         for j in range(len(X)):
             total += beta * (((Y[i] - Y[j]) ** 2).sum() * P[i, j] + mu * P[i, j] ** 2)
     return total + gamma * np.sqrt(row_norms(W) ** 2 + row_smoothing).sum()
+
+
+# --- DGUFS ------------------------------------------------------------------------------------
+
+
+def label_projection(labels):
+    """L = V(VᵀV)⁻¹Vᵀ of the label indicators V, n × n."""
+    V = np.eye(labels.max() + 1)[labels]
+    return V @ np.linalg.inv(V.T @ V) @ V.T
+
+
+def dgufs_dependence(X, labels):
+    """x_iᵀHLHx_i of each column, by n × n matrices."""
+    H = np.eye(len(X)) - 1 / len(X)
+    return np.diag(X.T @ H @ label_projection(labels) @ H @ X)
+
+
+def dgufs_objective(X, S, labels, chosen, beta):
+    """1 − (1 − β) tr(X_AᵀHLHX_A)/T − β tr(SHLH)/tr(S)."""
+    H = np.eye(len(X)) - 1 / len(X)
+    reach = np.sort(np.diag(X.T @ H @ X))[-len(chosen) :].sum()
+    of_columns = dgufs_dependence(X, labels)[chosen].sum() / reach
+    of_graph = np.trace(S @ H @ label_projection(labels) @ H) / np.trace(S)
+    return 1 - (1 - beta) * of_columns - beta * of_graph
+
+
+# --- EGCFS ------------------------------------------------------------------------------------
+
+
+def egcfs_objective(X, W, P, labels, beta, mu, gamma, floor, row_smoothing):
+    """Tr(WᵀS_wW) sample by sample, the graph pair by pair, a ridge and the smoothed row norms."""
+    Y = X @ W
+    total = floor * np.linalg.norm(W) ** 2
+    for i in range(len(X)):
+        total += ((Y[i] - Y[labels == labels[i]].mean(axis=0)) ** 2).sum()
+        for j in range(len(X)):
+            total += beta * (((Y[i] - Y[j]) ** 2).sum() * P[i, j] + mu * P[i, j] ** 2)
+    return total + gamma * np.sqrt(row_norms(W) ** 2 + row_smoothing).sum()
+
+
+def rne_objective(X, S, H, alpha, smoothing):
+    """‖(X − SX)H‖1 + (α/4)‖HᵀH − I‖², the absolute values smoothed."""
+    left = (X - S @ X) @ H
+    excess = H.T @ H - np.eye(H.shape[1])
+    return np.sqrt(left**2 + smoothing).sum() + alpha / 4 * np.linalg.norm(excess) ** 2
+
+
+def two_medians(values):
+    """The division of the values into two around their medians that costs least, by trying all."""
+    best, upper = np.inf, np.zeros(len(values), dtype=bool)
+    for threshold in np.unique(values)[1:]:
+        above = values >= threshold
+        cost = sum(np.abs(one - np.median(one)).sum() for one in (values[above], values[~above]))
+        if cost < best - 1e-12:
+            best, upper = cost, above
+    return upper

@@ -18,8 +18,11 @@ from tamis import FSGMM
 from tamis.clustering import kmeans
 from tamis.metrics import clustering_accuracy
 from tamis.selectors.fsgmm import saliency_with_separation
+from tamis.solvers import shortest_message
 from tamis.solvers.message_length import MessageLength
-from tamis.solvers.mixture import Mixture, expectations, mixture_of_labels
+from tamis.solvers.mixture import Mixture, expectations, expectations_given, mixture_of_labels
+from tamis.solvers.mixture_blocks import feature_blocks
+from tamis.solvers.mixture_features import settled_features
 from tamis.solvers.table_operator import TableOperator
 
 FORMS = [np.asarray, sp.csr_array]
@@ -525,6 +528,76 @@ def test_no_array_is_as_large_as_samples_times_features_times_clusters():
     model = FSGMM(n_clusters=8, n_init=1, max_iter=2, tol=0, random_state=0)
     peak = with_peak_memory(model.fit, X)[1]
     assert peak < X.nbytes * 5
+
+
+# --- features that go on while the components of the samples are held -------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_features_given_the_components_have_the_same_e_step(form):
+    X = standardised(planted(0, 25, 2, 2)[0])
+    mixture = Mixture(**random_state(4, 3, 1))
+    table = table_of(form(X))
+    expected = expectations(table, mixture)
+    (features, block), *_ = feature_blocks(table, np.arange(4))
+    w = expected.responsibilities.T
+    parts = [block.samples(np.ones(25, dtype=bool)) for _ in w]
+    found = expectations_given(parts, list(w), mixture.of(features))
+    for name in ("sizes", "log_densities"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12)
+    for name in ("relevant", "whole", "common"):
+        assert_same_state(
+            getattr(found, name), dataclasses.asdict(getattr(expected, name)), rtol=1e-10
+        )
+
+
+def held_length(X, mixture, w):
+    """What the held steps descend on, but for the samples' choice of a component."""
+    length = 0.0
+    for feature, rho in enumerate(mixture.saliency):
+        length += reference.parameter_length(rho, mixture.n_components, len(X))
+        for i, j in np.ndindex(*w.shape):
+            density = sum(reference.feature_density(X, dataclasses.asdict(mixture), i, j, feature))
+            length -= w[i, j] * np.log(density)
+    return length
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_held_steps_are_those_of_each_feature_alone_and_never_lengthen_the_message(form):
+    X = standardised(planted(1, 40, 2, 3)[0])
+    start = Mixture(**random_state(5, 3, 2))
+    table, length = table_of(form(X)), MessageLength(40, FLOOR)
+    w = expectations(table, start).responsibilities
+    path = [held_length(X, start, w)]
+    for n_steps in (1, 2, 5, 200):
+        found = settled_features(table, start, w, length, max_steps=n_steps, tol=1e-12)
+        path.append(held_length(X, found, w))
+        for feature in range(5):
+            alone = settled_features(
+                table_of(form(X[:, [feature]])),
+                start.of(np.array([feature])),
+                w,
+                length,
+                max_steps=n_steps,
+                tol=1e-12,
+            )
+            assert_same_state(alone, dataclasses.asdict(found.of(np.array([feature]))))
+    assert (np.diff(path) < 0).all()
+    again = settled_features(table, found, w, length, max_steps=1, tol=0)
+    assert_same_state(again, dataclasses.asdict(found), rtol=1e-4)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_holding_the_components_ends_where_whole_steps_end(form, monkeypatch):
+    X = planted(4, 150, 4, 8, gap=2.5)[0]
+    whole = FSGMM(n_clusters=3, n_init=2, random_state=0).fit(form(X))
+    monkeypatch.setattr(shortest_message, "SMALL_TABLE", 0)
+    held = FSGMM(n_clusters=3, n_init=2, random_state=0).fit(form(X))
+    assert never_rises(held.objective_)
+    assert held.n_iter_ < whole.n_iter_
+    np.testing.assert_allclose(held.objective_[-1], whole.objective_[-1], rtol=1e-7)
+    np.testing.assert_allclose(held.saliency_, whole.saliency_, atol=1e-3)
+    np.testing.assert_array_equal(held.labels_, whole.labels_)
 
 
 # --- stopping ---------------------------------------------------------------------------------

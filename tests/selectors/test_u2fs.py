@@ -20,11 +20,15 @@ FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (40, 12), "more features": (12, 25)}
 
 
+@pytest.mark.parametrize("together", [1, 5, 128])
 @pytest.mark.parametrize("refresh", [3, 200])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 @pytest.mark.parametrize("ridge", [1e-3, 0.1])
-def test_features_leave_in_the_order_of_new_fits(monkeypatch, ridge, shape, form, refresh):
+def test_features_leave_in_the_order_of_new_fits(
+    monkeypatch, ridge, shape, form, refresh, together
+):
+    monkeypatch.setattr(engine, "TOGETHER", together)
     monkeypatch.setattr(engine, "REFRESH", refresh)
     X = table(*shape)
     model = U2FS(n_clusters=2, ridge=ridge).fit(form(X))

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import qr
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.auto._scales import Scale
@@ -18,7 +19,6 @@ from tamis.metrics import normalized_mutual_information
 from tamis.solvers.dense import eigh
 from tamis.solvers.l21 import alpha_max, l21_regression
 from tamis.solvers.lars import NEWS, least_angle_regression, scores_along_paths
-from tamis.solvers.principal import principal_components
 from tamis.solvers.residual import left_of
 from tamis.solvers.row_norms import row_norms
 from tamis.solvers.table_operator import TableOperator
@@ -37,6 +37,8 @@ MOST_GROUPS = 2000
 # Of more groups so many components are sought, at most: a table with hundreds of groups has little
 # that a few hundred leave.
 MOST_COMPONENTS = 256
+# Of subspace iteration, from random directions.
+N_ITERATIONS = 4
 
 
 @dataclass(frozen=True)
@@ -107,19 +109,33 @@ def _leading(B: SparseMatrix) -> FloatArray:
     """The centred table in its principal components that carry 99 % of its variance.
 
     A dense problem as wide as the groups of all partitions are many or, where they are very many,
-    256 components by Lanczos, of which those beyond the 99 % are left out.
+    at most 256 components.
     """
     if B.shape[1] > MOST_GROUPS:
-        carried, directions = principal_components(B, min(MOST_COMPONENTS, *B.shape))
-        beyond = np.cumsum(carried) >= CARRIED * variances(B).sum()
-        n_needed = int(beyond.argmax()) + 1 if beyond.any() else len(carried)
-        return TableOperator.centred(B).times(directions[:, :n_needed])
+        return _sketched(TableOperator.centred(B), CARRIED * variances(B).sum())
     mean = B.mean(axis=0)
     values, vectors = eigh((B.T @ B).toarray() - B.shape[0] * np.outer(mean, mean))
     values, vectors = values[::-1].clip(min=0), vectors[:, ::-1]
     n_needed = int(np.searchsorted(np.cumsum(values), CARRIED * values.sum())) + 1
     directions = vectors[:, :n_needed]
     return B @ directions - mean @ directions
+
+
+def _sketched(B: TableOperator, wanted: float) -> FloatArray:
+    """Of very many components the leading 256, found by subspace iteration, or fewer.
+
+    Groups that all partitions agree on have one common eigenvalue, often hundreds of them, at which
+    Lanczos does not end: they are all alike, and any 256 directions among them, drawn at random,
+    stand for them all as well as others. O(g n_partitions 256 + g 256²) for g groups.
+    """
+    directions = np.random.default_rng(0).standard_normal((B.shape[1], MOST_COMPONENTS))
+    for _ in range(N_ITERATIONS):
+        directions, _ = qr(B.transposed_times(B.times(directions)), mode="economic")
+    components = B.times(directions)
+    values, vectors = eigh(components.T @ components)
+    carried = np.cumsum(values[::-1]) / B.shape[0]
+    n_needed = min(int(np.searchsorted(carried, wanted)) + 1, MOST_COMPONENTS)
+    return components @ vectors[:, ::-1][:, :n_needed]
 
 
 def regress(

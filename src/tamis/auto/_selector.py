@@ -46,11 +46,11 @@ class Auto(Selector):
     4. *Columns.* On each scale, few columns that together rebuild the groups of all partitions are
        found by an l2,1 regression, as in :class:`tamis.MRSF`. Of these rankings the one is taken on
        whose best columns K-means comes closest to partitions that all columns show.
-    5. *Their number.* The fewest that show as much of the groups as the best number does, but for
-       2 %, counted above what the same columns show when shuffled.
+    5. *Their number.* About a tenth of the columns (from 3 to 100): the farther a number is from
+       that, the more of the groups it has to show, counted above what shuffled columns show.
 
-    No label is used, and nothing depends on chance but the shuffled copies and the refits, which
-    `random_state` fixes.
+    No label is used, and nothing depends on chance but the shuffled copies, the refits and the
+    starts of K-means in point 5, which `random_state` fixes.
 
     Of more than 20,000 samples so many decide, drawn at random, and a warning says so; the groups
     of the others are those whose means are nearest.
@@ -75,7 +75,8 @@ class Auto(Selector):
     drop : list of str or int, or None, default=None
         Columns that are not looked at and never selected.
     random_state : int, RandomState instance or None, default=0
-        For the shuffled copies and the halves of the refits; None for others on every call.
+        For the shuffled copies, the starts of K-means by which the number is found, and the halves
+        of the refits; None for others on every call.
     n_jobs : int or None, default=None
         Threads of the neighbour search where it uses a tree.
     verbose : bool, default=False
@@ -121,7 +122,7 @@ class Auto(Selector):
     >>> X = load_breast_cancer(as_frame=True).data
     >>> auto = Auto().fit(X)
     >>> auto.n_features_, auto.scaling_, auto.structure_["found"]
-    (6, 'standard', True)
+    (5, 'standard', True)
     >>> auto.reasons().set_index("column")["reason"]["mean area"]
     'rebuilt from the kept columns (R² 0.98), mostly mean radius (r = 0.99)'
     """
@@ -202,7 +203,9 @@ class Auto(Selector):
         )
         scores = full_ranking(X, found, self._kept)
         best_first = np.argsort(-scores, kind="stable")
-        curve = count_curve(X, best_first[:MOST_TRIED], found.shape, order, random)
+        curve = count_curve(
+            X, best_first[:MOST_TRIED], found.shape, found.n_compared, order, random
+        )
 
         self.structure_ = asdict(structure) | {"found": structure.found}
         self.scaling_, self.labels_ = found.rankings[found.chosen].scale, found.shape.labels

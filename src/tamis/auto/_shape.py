@@ -22,8 +22,8 @@ N_ANGLES = 20
 # distances of noisy, wide tables, in which one sample near the mean is everybody's neighbour.
 STAR_SHARE = 0.2
 STAR_DEGREE = 50
-# Selections are compared with every fifth partition: one per resolution.
-ASKED = 5
+# Partitions come in equally many orders at each of so many resolutions.
+N_RESOLUTIONS = 3
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,8 @@ class Shape:
     @property
     def witnesses(self) -> tuple[IntArray, ...]:
         """Partitions that selections are compared with: one of each resolution."""
-        return self.partitions[::ASKED] or (self.labels,)
+        n_orders = max(1, len(self.partitions) // N_RESOLUTIONS)
+        return self.partitions[::n_orders] or (self.labels,)
 
     @property
     def typical(self) -> IntArray:
@@ -114,11 +115,15 @@ def shape_of(
 def common_shape(shapes: Sequence[Shape], n_clusters: int | None, order: IntArray) -> Shape:
     """What several scales see together: the mean of their graphs, parted anew.
 
-    Its partitions favour no scale, as those of the single graphs would.
+    Its partitions, one per resolution, favour no scale, as those of the single graphs would. The
+    groups are those that the partitions of all scales agree on.
     """
     if len(shapes) == 1:
         return shapes[0]
-    return _parted(mean_graph([seen.graph for seen in shapes]), n_clusters, order)
+    graph = mean_graph([seen.graph for seen in shapes])
+    found = partitions(graph, n_clusters, n_orders=1, order=order)
+    everyone = [*found, *(labels for seen in shapes for labels in seen.partitions)]
+    return Shape(graph, consensus(graph, everyone, n_clusters, order=order), tuple(found))
 
 
 def _parted(graph: SparseMatrix, n_clusters: int | None, order: IntArray) -> Shape:

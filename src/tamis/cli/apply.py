@@ -207,8 +207,21 @@ def _write(
                 names = [*along, *selection.kept]
                 write_all({path: lambda p: io.write_columns(table, names, p, format=format)})
             else:
+                _refuse_without(selection, table)
                 cut = prepared_columns(table, selection, along)
                 write_all({path: lambda p: io.write_columns(cut, cut.names, p, format=format)})
     except ValueError as error:
-        raise CommandError(f"{file}: {reason(error)}.") from None
+        raise CommandError(f"{file}: {reason(error).removeprefix('X ')}.") from None
     return along
+
+
+def _refuse_without(selection: Selection, table: RawTable) -> None:
+    """Name the columns that preparing takes, though they are not kept, and that are not there."""
+    lacking = [name for name in selection.columns if name not in set(table.names)]
+    if lacking and set(selection.kept) <= set(table.names):
+        which, those = ("is", "it") if len(lacking) == 1 else ("are", "them")
+        raise ValueError(
+            f"lacks {describe_columns(range(len(lacking)), lacking)}, which {which} not kept, but "
+            f"preparing the others takes {those}; add {those}, or cut the cells as they are with "
+            "--raw"
+        )

@@ -24,6 +24,7 @@ from tamis.clustering._maximum_margin import (
 )
 from tamis.clustering._normalized_cut import normalized_cut
 from tamis.clustering._sparse_kmeans import WeightedClusters, bounded_weights, sparse_kmeans
+from tamis.clustering._two_medians import upper_of_two
 
 __all__ = [
     "Clusters",
@@ -49,4 +50,5 @@ __all__ = [
     "normalized_cut",
     "partitions",
     "sparse_kmeans",
+    "upper_of_two",
 ]

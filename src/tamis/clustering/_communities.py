@@ -111,6 +111,8 @@ def _louvain(graph: sp.csr_matrix, resolution: float) -> IntArray:
         tol_optimization=GAIN,
         tol_aggregation=GAIN,
         shuffle_nodes=False,
+        return_probs=False,
+        return_aggregate=False,
         random_state=0,
     )
     return np.unique(model.fit_predict(graph), return_inverse=True)[1].astype(np.intp)

@@ -13,7 +13,7 @@ from tamis.clustering._communities import communities, resolution_for
 # How finely the graph is parted, as multiples of the resolution that gives the groups.
 FREE = (0.7, 1.0, 1.4)
 OF_NUMBER = (1.0, 1.4, 2.0)
-# Orders in which the samples are visited, at each resolution.
+# Orders in which the samples are visited, at each resolution, unless told otherwise.
 N_ORDERS = 5
 # Edges within groups that the partitions agree on weigh more than chance has it, so that the
 # consensus is sought at a lower resolution than the partitions.
@@ -21,9 +21,13 @@ CONSENSUS_RESOLUTION = 0.5
 
 
 def partitions(
-    affinity: SparseMatrix, n_clusters: int | None = None, *, order: IntArray
+    affinity: SparseMatrix,
+    n_clusters: int | None = None,
+    *,
+    n_orders: int = N_ORDERS,
+    order: IntArray,
 ) -> list[IntArray]:
-    """Partitions of a graph by the method of Louvain, at three resolutions, in five orders each.
+    """Partitions of a graph by the method of Louvain, at three resolutions, in some orders each.
 
     One partition is a local maximum of modularity among many that are nearly as high, and which of
     them is found depends on the order of the samples and on the last digits of the weights. What
@@ -36,6 +40,8 @@ def partitions(
     n_clusters : int or None, default=None
         How many groups: of finer partitions groups are joined until they are so many. A partition
         in another order may have fewer.
+    n_orders : int, default=5
+        Orders in which the samples are visited, at each resolution.
     order : ndarray of shape (n_samples,)
         The samples in an order that their values decide; the other orders are drawn from it, with
         a fixed seed.
@@ -55,7 +61,7 @@ def partitions(
         centre, factors = resolution_for(affinity, n_clusters, order=order), OF_NUMBER
     found = []
     for factor in factors:
-        for i in range(N_ORDERS):
+        for i in range(n_orders):
             visited = order if i == 0 else order[rng.permutation(len(order))]
             found.append(
                 communities(affinity, n_clusters, resolution=factor * centre, order=visited)

@@ -9,7 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.interpolate import CubicSpline
 
-from tamis._typing import FloatArray, IntArray, Matrix
+from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
+from tamis.genes._groups import Batches
+from tamis.genes._matrix import blocks_of, column_sums, mean_and_scatter, row_sums, with_data
 from tamis.solvers.loess import loess
 from tamis.utils.columns import weighted_moments
 from tamis.utils.sparse import is_sparse
@@ -114,22 +116,56 @@ def standardised_variance(counts: Matrix, span: float = 0.3) -> Dispersion:
     """
     n_cells = counts.shape[0]
     means, variances = mean_and_variance(counts)
-    varying = variances > 0
-    expected = np.zeros(len(means))
-    if varying.any():
-        x, y = np.log10(means[varying]), np.log10(variances[varying])
-        expected[varying] = loess(x, y, span)
-    deviation = np.sqrt(10**expected)
+    deviation = _expected_deviation(means, variances, span)
     highest = deviation * np.sqrt(n_cells) + means
     if is_sparse(counts):
-        clipped = np.minimum(counts.data.astype(np.float64), highest[counts.indices])
-        total = np.bincount(counts.indices, clipped, minlength=len(means))
-        squares = np.bincount(counts.indices, clipped**2, minlength=len(means))
+        total = column_sums(counts, lambda values, genes: np.minimum(values, highest[genes]))
+        squares = column_sums(counts, lambda values, genes: np.minimum(values, highest[genes]) ** 2)
     else:
         clipped = np.minimum(counts, highest)
         total, squares = clipped.sum(axis=0), (clipped**2).sum(axis=0)
     normalised = n_cells * means**2 + squares - 2 * total * means
     return Dispersion(means, variances, normalised / ((n_cells - 1) * deviation**2))
+
+
+def standardised_variance_within(counts: SparseMatrix, batches: Batches) -> FloatArray:
+    """The same about the means of the batches, with one curve for all; O(nnz).
+
+    Parameters
+    ----------
+    counts : csr_array of shape (n_cells, n_genes)
+    batches : Batches
+    """
+    if len(batches.sizes) == 1:
+        return standardised_variance(counts).normalised
+    n_cells, n_genes = counts.shape
+    freedom = max(1, n_cells - len(batches.sizes))
+
+    means = batches.means(counts)
+    total = batches.sizes @ means / n_cells
+
+    def scatter(highest: FloatArray) -> FloatArray:
+        """Sums of squares of the counts, cut at `highest`, about the means of the batches."""
+        squares = column_sums(counts, lambda values, genes: np.minimum(values, highest[genes]) ** 2)
+        cut = np.minimum(counts.data, highest.astype(counts.dtype)[counts.indices])
+        products = batches.means(with_data(counts, cut)) * means
+        found: FloatArray = squares + batches.sizes @ (means**2 - 2 * products)
+        return found.clip(min=0)
+
+    everything = np.full(n_genes, np.inf)
+    deviation = _expected_deviation(total, scatter(everything) / freedom, 0.3)
+    return scatter(deviation * np.sqrt(n_cells) + total) / (freedom * deviation**2)
+
+
+def _expected_deviation(means: FloatArray, variances: FloatArray, span: float) -> FloatArray:
+    """By a smooth curve through the logged variances and means; 1 for genes that do not vary."""
+    varying = variances > 0
+    expected = np.zeros(len(means))
+    if varying.any():
+        x, y = np.log10(means[varying]), np.log10(variances[varying])
+        expected[varying] = loess(x, y, span)
+    deviation: FloatArray = np.sqrt(10**expected)
+    return deviation
 
 
 def log_variance(logged: Matrix, span: float = 0.3) -> Dispersion:
@@ -182,7 +218,7 @@ def residual_variance(
     table = sp.csr_array(counts)
     total = means * n_cells
     if depth is None:
-        depth = np.asarray(table @ np.ones(n_genes)).ravel()
+        depth = row_sums(table)
     share = depth / (depth.sum() or 1.0)
     found = np.zeros(n_genes)
     seen = np.flatnonzero(total)
@@ -190,13 +226,16 @@ def residual_variance(
         return Dispersion(means, variances, found)
     first, second = np.zeros(n_genes), np.zeros(n_genes)
     first[seen], second[seen] = _sums_at_zero(share, total[seen], theta, clip)
-    expected = np.repeat(share, np.diff(table.indptr)) * total[table.indices]
-    scale = np.sqrt(expected + expected**2 / theta)
-    scale[scale == 0] = 1.0
-    at_zero = np.maximum(-expected / scale, -clip)
-    residual = np.clip((table.data - expected) / scale, -clip, clip)
-    first += np.bincount(table.indices, residual - at_zero, minlength=n_genes)
-    second += np.bincount(table.indices, residual**2 - at_zero**2, minlength=n_genes)
+    lengths = np.diff(table.indptr)
+    for rows, stored in blocks_of(table):
+        genes = table.indices[stored]
+        expected = np.repeat(share[rows], lengths[rows]) * total[genes]
+        scale = np.sqrt(expected + expected**2 / theta)
+        scale[scale == 0] = 1.0
+        at_zero = np.maximum(-expected / scale, -clip)
+        residual = np.clip((table.data[stored] - expected) / scale, -clip, clip)
+        first += np.bincount(genes, residual - at_zero, minlength=n_genes)
+        second += np.bincount(genes, residual**2 - at_zero**2, minlength=n_genes)
     found[seen] = (second / n_cells - (first / n_cells) ** 2)[seen].clip(min=0)
     return Dispersion(means, variances, found)
 
@@ -231,7 +270,9 @@ def mean_and_variance(X: Matrix) -> tuple[FloatArray, FloatArray]:
     The mean is the sum over the number, so that columns of equal counts have one mean to the last
     bit: a curve through the genes then has them at one place.
     """
-    n_rows = X.shape[0]
-    total = np.asarray(X.T @ np.ones(n_rows))
-    _, scatter = weighted_moments(X, np.ones(n_rows))
-    return total / n_rows, scatter / max(1, n_rows - 1)
+    if is_sparse(X):
+        mean, scatter = mean_and_scatter(X)
+    else:
+        mean = np.asarray(X.T @ np.ones(X.shape[0])) / X.shape[0]
+        _, scatter = weighted_moments(X, np.ones(X.shape[0]))
+    return mean, scatter / max(1, X.shape[0] - 1)

@@ -15,6 +15,8 @@ from tamis.genes._groups import indicator
 SMALLEST_GROUP = 5
 # Added to standard errors, so that a gene seen in no cell of the rest is not infinitely sure.
 LEAST_ERROR = 1e-3
+# So many genes are ranked by groups alone.
+N_BY_GROUPS = 500
 
 
 @dataclass(frozen=True)
@@ -137,4 +139,27 @@ def mean_rank(evidence: Evidence, varies: FloatArray) -> FloatArray:
     """
     parts = (-best_rank_in_a_group(evidence.marks), evidence.separates, varies)
     found: FloatArray = np.exp(np.mean([np.log(ranks(part)) for part in parts], axis=0))
+    return found
+
+
+def filled(cost: FloatArray, varies: FloatArray) -> FloatArray:
+    """Places of the genes from 1: the first 500 by `cost`, the others by that and `varies` alike.
+
+    There are only so many genes by which groups of a few cells or more can be told. After them,
+    those that are high in a few cells that make no group serve better than those that add to a
+    difference that many have shown: on made and real cells 1000 and 2000 genes so chosen gave
+    better clusters than by `cost` alone.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n_genes,)
+        Smaller for better genes.
+    varies : ndarray of shape (n_genes,)
+        Larger for better genes.
+    """
+    place = ranks(-cost)
+    later = place > N_BY_GROUPS
+    key = np.where(later, np.log(place) + np.log(ranks(varies)), place)
+    found = np.empty(len(cost))
+    found[np.lexsort((key, later))] = np.arange(1, len(cost) + 1)
     return found

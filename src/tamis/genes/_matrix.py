@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -51,7 +52,7 @@ def read_cells(adata: Any, layer: str | None, genes: BoolArray) -> Cells:
     """The chosen genes of the matrix, or of a layer, as float32. O(nnz)."""
     name = "X" if layer is None else f"layers[{layer!r}]"
     X = take_matrix(adata, layer)
-    depth = np.asarray(X @ np.ones(X.shape[1])).ravel()
+    depth = row_sums(X)
     kind = kind_of(X, name)
     if not genes.all():
         X = sp.csr_array(X[:, genes])
@@ -63,11 +64,11 @@ def read_cells(adata: Any, layer: str | None, genes: BoolArray) -> Cells:
         return Cells(X, log_of_equal_depth(X, depth), depth, said)
     if kind == "not logged":
         said = f"{name} holds values up to {X.max():,.0f} that are not logged: so was a copy."
-        return Cells(None, _with_data(X, np.log1p(X.data)), depth, said)
+        return Cells(None, with_data(X, np.log1p(X.data)), depth, said)
     base = (adata.uns.get("log1p") or {}).get("base") if layer is None else None
     if base is not None:
         said = f"{name} holds logarithms to the base {base:g}, taken as natural ones on a copy."
-        return Cells(None, _with_data(X, X.data * np.float32(np.log(base))), depth, said)
+        return Cells(None, with_data(X, X.data * np.float32(np.log(base))), depth, said)
     return Cells(None, X, depth, f"{name} holds logarithms, taken as they are.")
 
 
@@ -118,15 +119,62 @@ def kind_of(X: SparseMatrix, name: str = "X") -> Kind:
 def log_of_equal_depth(counts: SparseMatrix, depth: FloatArray | None = None) -> SparseMatrix:
     """``log(1 + counts · median depth / depth)``; cells without counts stay empty."""
     if depth is None:
-        depth = np.asarray(counts @ np.ones(counts.shape[1])).ravel()
+        depth = row_sums(counts)
     filled = depth > 0
     factor = np.zeros_like(depth)
     if filled.any():
         factor[filled] = np.median(depth[filled]) / depth[filled]
-    data = counts.data * np.repeat(factor, np.diff(counts.indptr)).astype(counts.dtype)
-    return _with_data(counts, np.log1p(data, out=data))
+    data = np.repeat(factor.astype(counts.dtype), np.diff(counts.indptr))
+    data *= counts.data
+    return with_data(counts, np.log1p(data, out=data))
 
 
-def _with_data(X: SparseMatrix, data: FloatArray) -> SparseMatrix:
+def with_data(X: SparseMatrix, data: FloatArray) -> SparseMatrix:
     """A table with the same places and other values; the places are shared."""
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def row_sums(X: SparseMatrix) -> FloatArray:
+    """Sums of the rows, in float64. O(nnz), in blocks."""
+    total = np.zeros(X.shape[0])
+    for rows, stored in blocks_of(X):
+        places = np.repeat(np.arange(rows.stop - rows.start), np.diff(X.indptr)[rows])
+        total[rows] = np.bincount(places, X.data[stored], minlength=rows.stop - rows.start)
+    return total
+
+
+def column_sums(
+    X: SparseMatrix, function: Callable[[FloatArray, IntArray], FloatArray] | None = None
+) -> FloatArray:
+    """Sums of the columns, or of a function of the stored values and their columns, in float64.
+
+    O(nnz) time; the values are taken in blocks, so that nothing of the size of the table is made.
+    """
+    total = np.zeros(X.shape[1])
+    for stored in row_blocks(X.nnz, 1):
+        columns = X.indices[stored]
+        values = X.data[stored].astype(np.float64)
+        if function is not None:
+            values = function(values, columns)
+        total += np.bincount(columns, values, minlength=len(total))
+    return total
+
+
+def mean_and_scatter(X: SparseMatrix) -> tuple[FloatArray, FloatArray]:
+    """Means of the columns, and the sums of squared deviations from them. O(nnz), in two passes."""
+    mean = column_sums(X) / X.shape[0]
+    scatter = column_sums(X, lambda values, columns: (values - mean[columns]) ** 2)
+    n_stored = column_sums(X, lambda values, _: np.ones_like(values))
+    return mean, scatter + (X.shape[0] - n_stored) * mean**2
+
+
+def cells_with(X: SparseMatrix) -> IntArray:
+    """In how many cells each gene is seen. O(nnz)."""
+    return column_sums(X, lambda values, _: values > 0).astype(np.intp)
+
+
+def blocks_of(X: SparseMatrix) -> Iterator[tuple[slice, slice]]:
+    """Consecutive rows, and where their values are stored."""
+    n_rows = X.shape[0]
+    for rows in row_blocks(n_rows, X.nnz // max(1, n_rows)):
+        yield rows, slice(X.indptr[rows.start], X.indptr[rows.stop])

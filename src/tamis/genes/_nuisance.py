@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from tamis._typing import BoolArray, FloatArray, SparseMatrix
 from tamis.genes._groups import Batches
-from tamis.utils.columns import weighted_moments
+from tamis.genes._matrix import cells_with, mean_and_scatter
 
 # Names of human and mouse genes, and alike; case plays no part.
 PATTERNS = {
@@ -37,14 +36,18 @@ def nuisances(
         batches, where there are several; "mitochondrial" and "ribosomal": how many genes. Of each
         a dict of "selected" and "all".
     """
-    seen = np.bincount(logged.indices[logged.data > 0], minlength=logged.shape[1]) > 0
-    told: dict[str, Any] = {
-        "depth": _medians(np.abs(_correlation(logged, np.log1p(depth))), selected, seen)
-    }
+    seen = cells_with(logged) > 0
+    mean, scatter = mean_and_scatter(logged)
+    correlation = _correlation(logged, scatter, np.log1p(depth))
+    told: dict[str, Any] = {"depth": _medians(np.abs(correlation), selected, seen)}
     if len(batches.sizes) > 1:
-        told["batch"] = _medians(_between(logged, batches), selected, seen)
+        between = batches.sizes @ (batches.means(logged) - mean) ** 2
+        share = np.divide(between, scatter, out=np.zeros_like(mean), where=scatter > 0)
+        told["batch"] = _medians(share, selected, seen)
+    names = list(map(str, names))
     for what, pattern in PATTERNS.items():
-        named = np.array([pattern.match(str(name)) is not None for name in names], dtype=bool)
+        match = pattern.match
+        named = np.fromiter((match(name) is not None for name in names), bool, len(names))
         told[what] = {
             "selected": int(np.count_nonzero(named & selected)),
             "all": int(np.count_nonzero(named & seen)),
@@ -60,7 +63,8 @@ def sentences(told: Mapping[str, Any]) -> list[str]:
     for what in PATTERNS:
         if told[what]["all"]:
             selected, everywhere = int(told[what]["selected"]), int(told[what]["all"])
-            said.append(f"Of {everywhere:,} {what} genes, {selected:,} are among the chosen.")
+            are = "is" if selected == 1 else "are"
+            said.append(f"Of {everywhere:,} {what} genes, {selected:,} {are} among the chosen.")
         else:
             said.append(f"No gene has the name of a {what} one.")
     return said
@@ -80,19 +84,8 @@ def _medians(values: FloatArray, selected: BoolArray, seen: BoolArray) -> dict[s
     }
 
 
-def _correlation(logged: SparseMatrix, values: FloatArray) -> FloatArray:
-    _, scatter = weighted_moments(logged, np.ones(len(values)))
+def _correlation(logged: SparseMatrix, scatter: FloatArray, values: FloatArray) -> FloatArray:
     centred = values - values.mean()
     length = np.sqrt(centred @ centred * scatter)
-    products = np.asarray(logged.T @ centred)
+    products = np.asarray(logged.T @ centred.astype(logged.dtype), dtype=np.float64)
     return np.divide(products, length, out=np.zeros_like(length), where=length > 0)
-
-
-def _between(logged: SparseMatrix, batches: Batches) -> FloatArray:
-    """The share of each gene's variance that the means of the batches have."""
-    mean, scatter = weighted_moments(logged, np.ones(logged.shape[0]))
-    between = np.zeros_like(mean)
-    for rows in batches.rows():
-        own = np.asarray(sp.csr_array(logged[rows]).mean(axis=0)).ravel()
-        between += len(rows) * (own - mean) ** 2
-    return np.divide(between, scatter, out=np.zeros_like(mean), where=scatter > 0)

@@ -9,10 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, SparseMatrix
-from tamis.genes._dispersion import log_variance, residual_variance
-from tamis.genes._evidence import Sums, mean_rank, ranks
+from tamis.genes._dispersion import (
+    log_variance,
+    residual_variance,
+    standardised_variance_within,
+)
+from tamis.genes._evidence import N_BY_GROUPS, Sums, filled, mean_rank, ranks
 from tamis.genes._groups import Batches, graph_of_cells, groups_of
-from tamis.genes._matrix import Cells
+from tamis.genes._matrix import Cells, cells_with, with_data
 
 # The second graph is made of the best genes of the first; within batches no others are ranked.
 BEST_GENES = 2000
@@ -27,8 +31,7 @@ class Ranking:
     Attributes
     ----------
     costs : ndarray of shape (n_batches, n_genes)
-        The mean rank of each gene in each batch, smaller for better ones; inf where it says
-        nothing.
+        The place of each gene in each batch, smaller for better ones; inf where it says nothing.
     overall : ndarray of shape (n_genes,)
         The same of all batches together.
     groups : ndarray of int of shape (n_cells,)
@@ -65,7 +68,7 @@ def rank_genes(
     seed : int
     """
     n_cells, n_genes = cells.logged.shape
-    n_seen = np.bincount(cells.logged.indices[cells.logged.data > 0], minlength=n_genes)
+    n_seen = cells_with(cells.logged)
     usable = np.flatnonzero(n_seen >= min(FEWEST_CELLS, n_cells))
     if len(usable) < 2:
         raise ValueError(f"Fewer than two genes are seen in {FEWEST_CELLS} cells or more.")
@@ -80,6 +83,13 @@ def rank_genes(
         graph = graph_of_cells(_columns(logged, best), batches, seed)
     groups = groups_of(graph, n_clusters)
     overall, by_groups = _cost(_pooled(logged, groups, batches), varies)
+    if by_groups and len(usable) > N_BY_GROUPS:
+        # Of logged values, the counts at equal depth stand in for the counts.
+        molecules = with_data(logged, np.expm1(logged.data)) if counts is None else counts
+        deviates = standardised_variance_within(molecules, batches)
+        overall = filled(overall, deviates)
+    else:
+        deviates = varies
     costs = overall[None]
     if len(batches.sizes) > 1:
         best = np.argsort(overall, kind="stable")[: max(BEST_GENES, 2 * n_top_genes)]
@@ -87,7 +97,8 @@ def rank_genes(
         part = _columns(logged, best)
         costs = np.full((len(batches.sizes), len(usable)), np.inf)
         for place, sums in enumerate(_sums_of_batches(part, groups, batches)):
-            costs[place, best], _ = _cost(sums, varies[best])
+            cost, by_groups_here = _cost(sums, varies[best])
+            costs[place, best] = filled(cost, deviates[best]) if by_groups_here else cost
             costs[place, best[sums.sums.sum(axis=0) == 0]] = np.inf
     return Ranking(
         _spread(costs, usable, n_genes), _spread(overall, usable, n_genes), groups, by_groups
@@ -98,17 +109,24 @@ def _variation(
     logged: SparseMatrix, counts: SparseMatrix | None, depth: FloatArray, batches: Batches
 ) -> FloatArray:
     """How much the genes vary beyond chance, on average over the batches."""
+    if len(batches.sizes) == 1:
+        return _variation_of_one(logged, counts, depth)
     found = np.zeros(logged.shape[1])
     for rows in batches.rows():
-        size = len(rows)
-        if size < 2:
-            continue
-        if counts is not None:
-            statistic = residual_variance(sp.csr_array(counts[rows]), depth=depth[rows])
-        else:
-            statistic = log_variance(sp.csr_array(logged[rows]))
-        found += size * statistic.normalised
+        if len(rows) > 1:
+            of_batch = None if counts is None else sp.csr_array(counts[rows])
+            found += len(rows) * _variation_of_one(
+                sp.csr_array(logged[rows]), of_batch, depth[rows]
+            )
     return found / batches.sizes.sum()
+
+
+def _variation_of_one(
+    logged: SparseMatrix, counts: SparseMatrix | None, depth: FloatArray
+) -> FloatArray:
+    if counts is None:
+        return log_variance(logged).normalised
+    return residual_variance(counts, depth=depth).normalised
 
 
 def _sums_of_batches(logged: SparseMatrix, groups: IntArray, batches: Batches) -> Iterator[Sums]:

@@ -12,7 +12,7 @@ from sklearn.utils.sparsefuncs import inplace_column_scale
 from tamis._typing import SparseMatrix
 from tamis.genes._choice import Choice, by_median_rank
 from tamis.genes._groups import Batches, graph_of_cells, groups_of
-from tamis.genes._matrix import Cells
+from tamis.genes._matrix import Cells, cells_with
 from tamis.preprocessing import scaled
 from tamis.registry import get
 from tamis.utils.columns import variances
@@ -33,7 +33,7 @@ def choose_by_selector(
     """Fit a selector to the logged values, with the graph of cells and the number of its groups."""
     entry = get(method)
     n_cells, n_genes = cells.logged.shape
-    n_seen = np.bincount(cells.logged.indices[cells.logged.data > 0], minlength=n_genes)
+    n_seen = cells_with(cells.logged)
     usable = np.flatnonzero(n_seen >= min(FEWEST_CELLS, n_cells))
     if len(usable) < n_top:
         usable = np.argsort(-n_seen, kind="stable")[:n_top]

@@ -39,6 +39,7 @@ from tamis.graphs._local_geometry import (
     local_sets,
     neighborhood_blocks,
 )
+from tamis.graphs._local_regression import LocalRegressions, mean_spread
 from tamis.graphs._method import GraphReport, Method, affordable_method
 from tamis.graphs._neighbor_graph import neighbor_graph
 from tamis.graphs._neighbors import Neighbors, nearest_neighbors
@@ -59,6 +60,7 @@ __all__ = [
     "Hubness",
     "LandmarkGraph",
     "Landmarks",
+    "LocalRegressions",
     "Method",
     "Neighbors",
     "Symmetry",
@@ -81,6 +83,7 @@ __all__ = [
     "lle_weights",
     "local_gram",
     "local_sets",
+    "mean_spread",
     "n_components",
     "nearest_neighbors",
     "neighbor_graph",

@@ -220,7 +220,7 @@ def _number(auto: Auto) -> str:
         return f"{number}: all that vary, for want of structure."
     place = int(abs(curve.counts - n_kept).argmin())
     return (
-        f"{number}; the number was found: the fewest that show the groups as well as any number "
-        f"does, but for 2 % (agreement {curve.agreement[place]:.2f}, at best "
-        f"{curve.agreement.max():.2f}, by chance {curve.chance[place]:.2f})."
+        f"{number}; the number was found: about a tenth, more or fewer where that shows the groups "
+        f"better (agreement {curve.agreement[place]:.2f}, at best {curve.agreement.max():.2f}, by "
+        f"chance {curve.chance[place]:.2f})."
     )

@@ -15,7 +15,8 @@ from tamis.utils.messages import describe_columns
 # Of fewer rows, any numbers may go up in equal steps, or differ.
 _FEWEST_ROWS = 5
 _NAMES = re.compile(
-    r"(?:.*[ _.-])?(?:id|ids|uid|guid)|.*[a-z]I[Dd]|index|idx|row ?(?:nr|no|num|number)?\.?"
+    r"(?:.*[ _.-])?(?:id|ids|uid|guid)|.*[a-z]I[Dd]|index|idx"
+    r"|row[ _.-]?(?:nr|no|num|number|names?)?\.?"
     r"|nr\.?|no\.?|#|unnamed: \d+",
 )
 # Of these even values that repeat, as in a table of several rows per person.

@@ -8,7 +8,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -39,6 +39,8 @@ class Layout:
         What stands before the header, where that is a comment.
     notation : Notation or None
         Of the numbers.
+    runs : bool
+        Whether cells are parted by runs of spaces, as in columns that stand under one another.
     """
 
     encoding: Encoding
@@ -48,6 +50,7 @@ class Layout:
     header: tuple[str, ...] | None
     mark: str
     notation: Notation | None = None
+    runs: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Start:
     second: str
     n_lines: int
     is_tsv: bool = False
+    runs: bool = False
 
     @classmethod
     def read(cls, file: IO[str], path: Path, format: str, separator: str | None = None) -> Start:
@@ -81,9 +85,13 @@ class Start:
             )
         if not first.strip():
             raise TableError(f"{path}: the file holds no text; write a header and rows.")
+        runs = False
         if separator is None:
             separator = "\t" if format == "tsv" else _separator(first, second)
-        return cls(separator, tuple(comments), first, second, n_lines, format == "tsv")
+            single = _single_spaces(first), _single_spaces(second)
+            runs = separator == " " and single != (first, second)
+            first, second = single if runs else (first, second)
+        return cls(separator, tuple(comments), first, second, n_lines, format == "tsv", runs)
 
     @property
     def n_columns(self) -> int:
@@ -109,7 +117,7 @@ class Start:
             raw = tuple(written_cells(rest, self.separator))
             note = f"The comment before the data is taken as the names: {names[0]}, …."
             layout = Layout(encoding, self.separator, self.n_lines, self.comments[:-1], raw, mark)
-            return layout, names, [note], []
+            return replace(layout, runs=self.runs), names, [note], []
         if header is None and (self.first.lstrip().startswith('"') or wanted & set(cells)):
             header = True  # numbers in quotes are names, and so is what the user calls by name
         second = parsed_cells(self.second, self.separator)
@@ -120,7 +128,7 @@ class Start:
             # R leaves out the name of the row names.
             cells, written = ["", *cells], ('""', *(written or ()))
         layout = Layout(encoding, self.separator, n_lines, self.comments, written, "")
-        return layout, cells if named else None, notes, hints
+        return replace(layout, runs=self.runs), cells if named else None, notes, hints
 
     def _header_in_comment(self, cells: list[str]) -> tuple[str, str] | None:
         """The mark and the rest of a last comment that names the columns of the data under it."""
@@ -162,7 +170,7 @@ def _separator(first: str, second: str) -> str:
     """Comma, semicolon, tab or bar: the most frequent of those that agree in the first two records.
 
     Commas may be decimal signs of cells that another separator parts. Where there is none of them,
-    single spaces part cells of which most are numbers.
+    spaces, one or more, part cells of which most are numbers.
     """
     counts = {
         separator: [_QUOTED.sub("", record).count(separator) for record in (first, second)]
@@ -181,14 +189,22 @@ def _separator(first: str, second: str) -> str:
 
 
 def _parted_by_spaces(first: str, second: str) -> bool:
-    names, cells = (parsed_cells(record.strip(), " ") for record in (first, second))
+    names, cells = (parsed_cells(_single_spaces(record), " ") for record in (first, second))
     if len(cells) < 2 or len(cells) - len(names) not in (0, 1) or "" in (*names, *cells):
         return False
     return 2 * sum(map(is_number, cells)) > len(cells)
+
+
+def _single_spaces(line: str) -> str:
+    """A line without spaces at its ends, and with one between cells; in quotes they stay."""
+    if '"' in line:
+        return re.sub(r'("(?:[^"]|"")*")| +', lambda found: found[1] or " ", line.strip(" "))
+    return re.sub(" +", " ", line.strip(" ")).replace(" \n", "\n").replace(" \r", "\r")
 
 
 @contextmanager
 def data_lines(path: Path, layout: Layout) -> Iterator[Iterator[str]]:
     """The lines of data of a text file."""
     with open_text(path, encoding=layout.encoding) as file:
-        yield itertools.islice(iter(file), layout.n_lines, None)
+        lines: Iterator[str] = itertools.islice(iter(file), layout.n_lines, None)
+        yield map(_single_spaces, lines) if layout.runs else lines

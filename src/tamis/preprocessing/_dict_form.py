@@ -10,6 +10,7 @@ import numpy as np
 from tamis.preprocessing._imputation import Imputation
 from tamis.preprocessing._kinds import KINDS
 from tamis.preprocessing._low_rank import LowRank
+from tamis.preprocessing._neighbouring_columns import NeighbouringColumns
 from tamis.preprocessing._notation import DATE_FORMATS, NumberNotation
 from tamis.preprocessing._readings import (
     CYCLES,
@@ -148,10 +149,18 @@ def _plain(value: Any) -> Any:
 
 
 def _arrays(model: LowRank) -> dict[str, Any]:
-    return {
+    form = {
         field.name: np.asarray(getattr(model, field.name), dtype=float).tolist()
         for field in fields(model)
+        if field.name != "neighbours"
     }
+    beside = model.neighbours
+    form["neighbours"] = None
+    if beside is not None:
+        form["neighbours"] = {
+            field.name: getattr(beside, field.name).tolist() for field in fields(beside)
+        }
+    return form
 
 
 def _check(right: bool, what: str) -> None:
@@ -214,12 +223,7 @@ def _imputation(form: dict[str, Any], n_numbers: int) -> Imputation:
     _check(set(form) == {"typical", "modelled", "low_rank"}, "'imputation' has other keys")
     typical = _vector(form["typical"], n_numbers, "typical")
     modelled = form["modelled"]
-    _check(
-        isinstance(modelled, list)
-        and all(type(j) is int and 0 <= j < n_numbers for j in modelled)
-        and len(set(modelled)) == len(modelled),
-        "'modelled' are no columns",
-    )
+    _check(_places(modelled, n_numbers), "'modelled' are no columns")
     columns = np.array(modelled, dtype=np.intp)
     model = form["low_rank"]
     if model is None:
@@ -231,7 +235,8 @@ def _imputation(form: dict[str, Any], n_numbers: int) -> Imputation:
     rows = model["components"]
     _check(isinstance(rows, list) and len(rows) == len(columns) > 0, "'components' has other rows")
     rank = len(rows[0]) if isinstance(rows[0], list) else 0
-    _check(rank > 0, "'components' has no columns")
+    beside = _neighbours(model["neighbours"], len(columns))
+    _check(rank > 0 or beside is not None, "'components' has no columns")
     components = np.array([_vector(row, rank, "components") for row in rows])
     vectors = {
         key: _vector(model[key], len(columns), key)
@@ -239,4 +244,36 @@ def _imputation(form: dict[str, Any], n_numbers: int) -> Imputation:
     }
     _check(bool((vectors["scale"] > 0).all()), "'scale' is not positive")
     noise = float(_vector([model["noise"]], 1, "noise")[0])
-    return Imputation(typical, LowRank(**vectors, components=components, noise=noise), columns)
+    low_rank = LowRank(**vectors, components=components, noise=noise, neighbours=beside)
+    return Imputation(typical, low_rank, columns)
+
+
+def _neighbours(form: Any, n_columns: int) -> NeighbouringColumns | None:
+    if form is None:
+        return None
+    _check(
+        isinstance(form, dict)
+        and set(form) == {field.name for field in fields(NeighbouringColumns)},
+        "'neighbours' has other keys",
+    )
+    targets, sources, weights = form["targets"], form["sources"], form["weights"]
+    _check(_places(targets, n_columns), "the targets of 'neighbours' are no columns")
+    _check(
+        isinstance(sources, list)
+        and isinstance(weights, list)
+        and len(sources) == len(weights) == len(targets) > 0
+        and all(_places(row, n_columns) and len(row) == len(sources[0]) > 0 for row in sources),
+        "the sources of 'neighbours' are no columns",
+    )
+    n_neighbours = len(sources[0])
+    return NeighbouringColumns(
+        np.array(targets, dtype=np.intp),
+        np.array(sources, dtype=np.intp),
+        np.array([_vector(row, n_neighbours, "weights") for row in weights]),
+    )
+
+
+def _places(values: Any, n_columns: int) -> bool:
+    """Whether these are different columns."""
+    right = isinstance(values, list) and all(type(j) is int and 0 <= j < n_columns for j in values)
+    return right and len(set(values)) == len(values)

@@ -13,7 +13,7 @@ from tamis.preprocessing._low_rank import LowRank, fit_low_rank
 from tamis.preprocessing._readings import CategoryReading, Reading
 from tamis.utils.sparse import is_sparse
 
-# Tables of more columns, and at least as many rows, are imputed from their components.
+# Tables of more columns, and at least as many rows, are imputed by what their columns share.
 WIDE = 20
 FEWEST_ROWS = 20
 

@@ -56,9 +56,12 @@ def notes_of_imputation(
         notes.append(f"{name!r}: {_percent(share)} of its values imputed by {how}.")
     if by_components:
         assert model is not None
+        rank = model.components.shape[1]
+        sources = [f"{rank} principal components"] if rank else []
+        sources += ["the columns most like each"] if model.neighbours is not None else []
         notes.append(
-            f"{len(by_components)} columns with gaps imputed from {model.components.shape[1]} "
-            f"principal components: {_percent(float(np.mean(by_components)))} of their values."
+            f"{len(by_components)} columns with gaps imputed from {' and '.join(sources)}: "
+            f"{_percent(float(np.mean(by_components)))} of their values."
         )
     if len(notes) > MOST_SENTENCES:
         mean = _percent(float(np.mean(list(imputed.values()))))

@@ -42,7 +42,8 @@ class Preparation(TransformerMixin, BaseEstimator):
     missing : {"impute", "drop-rows", "drop-columns", "refuse"}, default="impute"
         What is done about missing values. Columns that miss more than half are dropped in any
         case but "refuse". Wide tables (more than 20 columns of numbers) are imputed from their
-        principal components, narrow ones by the median; categories by the most frequent level.
+        principal components and the columns most like each, whichever predicts hidden cells well;
+        narrow ones by the median; categories by the most frequent level.
     categories : {"onehot", "drop"}, default="onehot"
         Whether categories become 0/1 columns, or are dropped.
     scaling : {"none", "standard", "columns"}, default="none"

@@ -14,13 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.base import OBJECTIVE, Selector
 from tamis.clustering import kmeans
-from tamis.solvers.message_length import (
-    MessageLength,
-    MixtureResult,
-    shorter,
-    shortest_message,
-)
+from tamis.solvers.message_length import MessageLength
 from tamis.solvers.mixture import Mixture, expectations, mixture_of_labels
+from tamis.solvers.shortest_message import MixtureResult, shorter, shortest_message
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.columns import varying_columns, weighted_moments
 
@@ -49,9 +45,10 @@ class FSGMM(Selector):
     are ranked by saliency. The clusters come with it.
 
     Cost: O(ndc) per iteration, for each start, where d counts the features that are not at
-    saliency 0; memory O(n(d + c)). For sparse input, and for dense input of which most cells repeat
-    the value of their column, O((nnz + d)c) per iteration after O(nd) for each start, with nnz the
-    other cells; memory O(nnz + nc).
+    saliency 0, and O(nd) for each step that features take in between on large tables; memory
+    O(n(d + c)). For sparse input, and for dense input of which most cells repeat the value of their
+    column, O((nnz + d)c) per iteration after O(nd) for each start, with nnz the other cells; memory
+    O(nnz + nc).
 
     Parameters
     ----------
@@ -138,6 +135,9 @@ class FSGMM(Selector):
       than there are features in use, even where the message gets longer by thousands of nats. Here
       components leave one by one, and the shortest message that was seen is the result.
     - Variances have a lower bound, which keeps the M-step exact.
+    - On tables of more than 2¹⁸ cells, once no more than a thousandth of the samples changes its
+      component, the features take steps of their own with the components held, and an iteration is
+      one E-step of all. Neither kind of step lengthens the message.
     - Starts are K-means clusters, not random.
 
     References

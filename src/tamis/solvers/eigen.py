@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
-from tamis._typing import FloatArray, Operator
+from tamis._typing import FloatArray, Operator, SparseMatrix
 from tamis.solvers.dense import eigenpairs_in_range
 from tamis.solvers.result import SolverResult
 
@@ -27,6 +28,8 @@ RESIDUAL_MAX = 1e-7
 # Applications of the inverse, in multiples of its size, after which Lanczos gives way to a dense
 # eigensolver, where one can be afforded.
 LANCZOS_PASSES = 4
+# What is added to a singular matrix before it is inverted, as a share of its mean diagonal.
+INVERSE_SHIFT = 1e-8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,3 +150,39 @@ def _ascending(
     # P⁻¹v/μ equals v, but its rounding errors are relative to each row, not to the whole vector:
     # rows that a penalty has pushed down to 1e-8 keep their order.
     return Eigenpairs.found(1 / inverse_values, image / inverse_values, residual, solver)
+
+
+def smallest_beside(
+    M: SparseMatrix, null_space: SparseMatrix, n_pairs: int, start: FloatArray | None = None
+) -> Eigenpairs:
+    """The smallest eigenpairs of a sparse M, those of its known null space left out.
+
+    Parameters
+    ----------
+    M : csr_array of shape (size, size)
+        Positive semi-definite.
+    null_space : csr_array of shape (size, n_null)
+        Orthonormal columns.
+    n_pairs : int
+        At most size − n_null.
+    start : ndarray of shape (size, n_any) or None, default=None
+        Approximate eigenvectors, to start from.
+
+    Notes
+    -----
+    Lanczos on a sparse factorization of M, whose cost is that of its fill-in.
+    """
+    size = M.shape[0]
+    shift = INVERSE_SHIFT * float(M.diagonal().mean())
+    factor = splu(sp.csc_matrix(M + shift * sp.eye_array(size)))
+
+    def without_null_space(v: FloatArray) -> FloatArray:
+        return v - null_space @ (null_space.T @ v)
+
+    def solve(v: FloatArray) -> FloatArray:
+        return without_null_space(factor.solve(without_null_space(v)))
+
+    small = size <= DENSE_MAX
+    return largest_of_inverse(
+        solve, size, n_pairs, start, "Lanczos on the inverse by a sparse factor", affordable=small
+    ).less(shift)

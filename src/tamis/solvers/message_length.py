@@ -1,35 +1,15 @@
-"""The shortest message that tells a table by a mixture with feature saliencies, by EM."""
+"""The length of a message that tells a table by a mixture with feature saliencies."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from tamis._typing import FloatArray
-from tamis.solvers.mixture import Expectations, Mixture, expectations
-from tamis.solvers.result import SolverResult
-from tamis.solvers.stopping import has_converged
-from tamis.solvers.table_operator import TableOperator
+from tamis.solvers.mixture import FeatureExpectations, Mixture
 
 # What a Gaussian costs for each log(number of its samples): half its parameters, which are a mean
 # and a variance. The paper's R/2 (for a component's density) and S/2 (for the common one).
 PRICE = 2 / 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class MixtureResult(SolverResult[Mixture]):
-    """A fitted mixture, with the message length after each iteration as its objective.
-
-    The optimality is the relative change of the length in the last iteration.
-
-    Attributes
-    ----------
-    expectations : Expectations
-        Of the mixture: the last E-step.
-    """
-
-    expectations: Expectations
 
 
 class MessageLength:
@@ -60,7 +40,7 @@ class MessageLength:
     def __call__(self, mixture: Mixture, log_likelihood: float) -> float:
         """The length, in nats."""
         n_told = mixture.n_components + len(mixture.saliency)
-        parameters = self._of_features(mixture, mixture.saliency).sum()
+        parameters = self.of_features(mixture, mixture.saliency).sum()
         return float(n_told / 2 * np.log(self.n_samples) + parameters - log_likelihood)
 
     def bounds(self, n_components: int) -> tuple[float, float]:
@@ -68,7 +48,9 @@ class MessageLength:
         n = self.n_samples
         return min(n_components / n, 0.5), 1 - 1 / n
 
-    def shortened(self, mixture: Mixture, expected: Expectations, everywhere: bool) -> Mixture:
+    def shortened(
+        self, mixture: Mixture, expected: FeatureExpectations, everywhere: bool
+    ) -> Mixture:
         """The M-step: a mixture of smaller expected length.
 
         Given the responsibilities, the expected length is a sum over the features, and each may
@@ -95,7 +77,7 @@ class MessageLength:
         )
 
     def _best_saliencies(
-        self, mixture: Mixture, expected: Expectations, everywhere: bool
+        self, mixture: Mixture, expected: FeatureExpectations, everywhere: bool
     ) -> FloatArray:
         for_one = expected.relevant.total.sum(axis=0) - PRICE * mixture.n_components
         for_zero = expected.common.total - PRICE
@@ -103,10 +85,10 @@ class MessageLength:
         inner = _inner_minimum(for_one, for_zero, *self.bounds(mixture.n_components))
         saliency = np.where(undecided, inner, mixture.saliency)
 
-        now = self._of_features(mixture, mixture.saliency) - expected.log_densities
-        as_zero = self._of_features(mixture, np.zeros_like(saliency))
+        now = self.of_features(mixture, mixture.saliency) - expected.log_densities
+        as_zero = self.of_features(mixture, np.zeros_like(saliency))
         as_zero += _gaussian_length(self.n_samples, 1.0, 1.0)
-        as_one = self._of_features(mixture, np.ones_like(saliency))
+        as_one = self.of_features(mixture, np.ones_like(saliency))
         spread = expected.whole.variances
         model_spread = np.maximum(spread, self.variance_floor)
         as_one += _gaussian_length(expected.sizes[:, None], spread, model_spread).sum(axis=0)
@@ -119,7 +101,7 @@ class MessageLength:
         saliency[to_zero], saliency[to_one] = 0, 1
         return saliency
 
-    def _of_features(self, mixture: Mixture, saliency: FloatArray) -> FloatArray:
+    def of_features(self, mixture: Mixture, saliency: FloatArray) -> FloatArray:
         """Length of the parameters of each feature, if it had that saliency."""
         k = mixture.n_components
         with np.errstate(divide="ignore"):
@@ -144,65 +126,3 @@ def _gaussian_length(
 ) -> FloatArray:
     """Minus the log-likelihood of observations of some variance under a Gaussian of their mean."""
     return total / 2 * (np.log(2 * np.pi * model_variances) + variances / model_variances)
-
-
-def shortest_message(
-    table: TableOperator,
-    start: Mixture,
-    length: MessageLength,
-    *,
-    max_iter: int,
-    tol: float,
-    min_components: int,
-) -> MixtureResult:
-    """EM from a start, then with one component less again and again; the shortest message of all.
-
-    The component that leaves is that of least weight, until `min_components` are left: with those
-    of the start, none does. O(ndc) per iteration.
-    """
-    fit = best = _run(table, start, length, max_iter, tol)
-    while fit.solution.n_components > min_components:
-        fewer = fit.solution.without(int(fit.solution.weights.argmin()))
-        fit = _run(table, fewer, length, max_iter, tol)
-        best = shorter(best, fit, tol)
-    return best
-
-
-def shorter(first: MixtureResult | None, second: MixtureResult, tol: float) -> MixtureResult:
-    """The first fit, unless the second is clearly shorter: rounding must not decide."""
-    if first is None:
-        return second
-    gain = first.objective[-1] - second.objective[-1]
-    return second if gain > tol * abs(first.objective[-1]) else first
-
-
-def _run(
-    table: TableOperator, start: Mixture, length: MessageLength, max_iter: int, tol: float
-) -> MixtureResult:
-    """EM until the message gets no shorter.
-
-    When a step changes the length by no more than `tol`, relative, the next may set any saliency to
-    0 or 1; it is the last if it changes as little.
-    """
-    mixture = start
-    expected = expectations(table, mixture)
-    last = length(mixture, expected.log_likelihood)
-    path: list[float] = []
-    change = np.inf
-    calm = converged = False
-    while len(path) < max_iter and not converged:
-        mixture = length.shortened(mixture, expected, everywhere=calm)
-        expected = expectations(table, mixture)
-        path.append(length(mixture, expected.log_likelihood))
-        still_calm = has_converged([last, path[-1]], tol)
-        converged = still_calm and calm
-        change = abs(last - path[-1])
-        calm, last = still_calm, path[-1]
-    return MixtureResult(
-        solution=mixture,
-        objective=np.array(path),
-        optimality=change / max(abs(last), np.finfo(float).tiny),
-        converged=converged,
-        solver="expectation–maximisation",
-        expectations=expected,
-    )

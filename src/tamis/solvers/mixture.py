@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tamis._typing import FloatArray, IntArray
-from tamis.solvers.mixture_blocks import N_SUMS, NEGLIGIBLE, Gaussians, sample_blocks
+from tamis.solvers.mixture_blocks import N_SUMS, NEGLIGIBLE, Block, Gaussians, sample_blocks
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.blocks import row_blocks
 
@@ -40,6 +41,27 @@ class Mixture:
         """Number of components."""
         return len(self.weights)
 
+    def of(self, features: IntArray) -> Mixture:
+        """The mixture of some features."""
+        return Mixture(
+            self.weights,
+            self.saliency[features],
+            self.means[:, features],
+            self.variances[:, features],
+            self.common_means[features],
+            self.common_variances[features],
+        )
+
+    def replaced(self, features: IntArray, mixture: Mixture) -> Mixture:
+        """The mixture with those features as another one has them."""
+        saliency, common_means = self.saliency.copy(), self.common_means.copy()
+        means, variances = self.means.copy(), self.variances.copy()
+        common_variances = self.common_variances.copy()
+        saliency[features], common_means[features] = mixture.saliency, mixture.common_means
+        means[:, features], variances[:, features] = mixture.means, mixture.variances
+        common_variances[features] = mixture.common_variances
+        return Mixture(self.weights, saliency, means, variances, common_means, common_variances)
+
     def without(self, component: int) -> Mixture:
         """The mixture less one component, the weights of the others scaled up."""
         kept = np.arange(self.n_components) != component
@@ -60,17 +82,14 @@ class Moments:
     variances: FloatArray
 
 
-@dataclass(frozen=True)
-class Expectations:
-    """What the E-step knows of a table, given a mixture.
+@dataclass(frozen=True, kw_only=True)
+class FeatureExpectations:
+    """What the E-step knows of features, given a mixture and the components of the samples.
 
     Attributes
     ----------
-    log_likelihood : float
-    responsibilities : ndarray of shape (n_samples, n_components)
-        Posterior probabilities w of the components.
     sizes : ndarray of shape (n_components,)
-        Their sums over the samples.
+        Posterior probabilities w of the components, summed over the samples.
     log_densities : ndarray of shape (n_features,)
         ``Σ_ij w_ij log(ρ p(x_il|θ_jl) + (1 − ρ) q(x_il|λ_l))``.
     relevant, whole : Moments of shape (n_components, n_features)
@@ -80,13 +99,26 @@ class Expectations:
         Where the feature is drawn from q (weights v, summed over the components).
     """
 
-    log_likelihood: float
-    responsibilities: FloatArray
     sizes: FloatArray
     log_densities: FloatArray
     relevant: Moments
     whole: Moments
     common: Moments
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expectations(FeatureExpectations):
+    """What the E-step knows of a table, given a mixture.
+
+    Attributes
+    ----------
+    log_likelihood : float
+    responsibilities : ndarray of shape (n_samples, n_components)
+        The posterior probabilities w.
+    """
+
+    log_likelihood: float
+    responsibilities: FloatArray
 
 
 def expectations(table: TableOperator, mixture: Mixture) -> Expectations:
@@ -157,13 +189,48 @@ def expectations(table: TableOperator, mixture: Mixture) -> Expectations:
     commonly[1:, unused] = whole[1:, :, unused].sum(axis=1)
     origins = np.where(saliency > 0, mixture.means, mixture.common_means)
     return Expectations(
-        log_likelihood,
-        responsibilities,
-        sizes,
-        log_densities,
-        _moments(relevant, mixture.means, mixture.variances),
-        _moments(whole, origins, mixture.variances),
-        _moments(commonly, mixture.common_means, mixture.common_variances),
+        log_likelihood=log_likelihood,
+        responsibilities=responsibilities,
+        sizes=sizes,
+        log_densities=log_densities,
+        relevant=_moments(relevant, mixture.means, mixture.variances),
+        whole=_moments(whole, origins, mixture.variances),
+        common=_moments(commonly, mixture.common_means, mixture.common_variances),
+    )
+
+
+def expectations_given(
+    parts: Sequence[Block], weights: Sequence[FloatArray], mixture: Mixture
+) -> FeatureExpectations:
+    """The E-step of features whose saliency is neither 0 nor 1, the samples' components given.
+
+    Parameters
+    ----------
+    parts : sequence of Block
+        The samples of each component, with these features.
+    weights : sequence of ndarray of shape (n_rows,)
+        Their posterior probabilities of the component.
+    mixture : Mixture
+        Of these features.
+    """
+    common = _gaussians(mixture.common_means, mixture.common_variances, 1 - mixture.saliency)
+    sums = np.stack(
+        [
+            part.sums(common, _gaussians(means, variances, mixture.saliency), w)
+            for part, w, means, variances in zip(
+                parts, weights, mixture.means, mixture.variances, strict=True
+            )
+        ],
+        axis=1,
+    )
+    sizes = np.array([w.sum() for w in weights])
+    whole = np.stack([np.broadcast_to(sizes[:, None], mixture.means.shape), *sums[1:3]])
+    return FeatureExpectations(
+        sizes=sizes,
+        log_densities=sums[0].sum(axis=0),
+        relevant=_moments(sums[3:6], mixture.means, mixture.variances),
+        whole=_moments(whole, mixture.means, mixture.variances),
+        common=_moments(sums[6:].sum(axis=1), mixture.common_means, mixture.common_variances),
     )
 
 

@@ -19,6 +19,8 @@ from tamis.utils.blocks import cost_blocks, row_blocks
 
 # Cells of a dense block, which several arrays hold at a time: they stay in the cache of a core.
 DENSE_CELLS = 1 << 15
+# Cells of a block of all samples, of which a component has its share.
+FEATURE_CELLS = 1 << 17
 # Arrays of the size of a block that are written into.
 N_BUFFERS = 4
 # Rows of fewer cells are worked on several at a time: a loop over a short row is mostly overhead.
@@ -243,13 +245,20 @@ class SparseBlock:
     def sums(self, common: Gaussians, component: Gaussians, w: FloatArray) -> FloatArray:
         """The ``N_SUMS`` terms of each feature, weighted, summed over the samples."""
         near, far = component.of(self._columns), common.of(self._columns)
-        others, log_b = self._weight_of_rest(w), far.log_density(self._x)
+        # Summed by column without a sparse matrix for each term, which costs more than small sums.
+        log_b, cell_weights = far.log_density(self._x), np.repeat(w, np.diff(self.cells.indptr))
+        others = (w.sum() - self._by_column(cell_weights)).clip(min=0)
         terms = zip(
             _terms(self._x, log_b, far, near, np.empty((N_BUFFERS, len(self._x)))),
             self._rest.terms(common, component),
             strict=True,
         )
-        return np.stack([self._matrix(term).T @ w + others * rest[0] for term, rest in terms])
+        return np.stack(
+            [self._by_column(term * cell_weights) + others * rest[0] for term, rest in terms]
+        )
+
+    def _by_column(self, values: FloatArray) -> FloatArray:
+        return np.bincount(self._columns, values, minlength=len(self.background))
 
     def _weight_of_rest(self, w: FloatArray) -> FloatArray:
         ones = self._matrix(np.ones(len(self._x)))
@@ -274,6 +283,22 @@ def sample_blocks(table: TableOperator) -> Iterator[tuple[slice, DenseBlock | Sp
     cells_of = sp.csr_array(table.stored)
     for rows in cost_blocks(np.diff(cells_of.indptr).astype(np.float64)):
         yield rows, SparseBlock(cells_of[rows], table.background)
+
+
+def feature_blocks(
+    table: TableOperator, features: IntArray
+) -> Iterator[tuple[IntArray, DenseBlock | SparseBlock]]:
+    """Some features of all samples, a few at a time: their numbers, and a block of them."""
+    if not table.is_sparse:
+        together = max(1, FEATURE_CELLS // max(1, table.shape[0]))
+        for first in range(0, len(features), together):
+            some = features[first : first + together]
+            yield some, DenseBlock(table.columns(some))
+        return
+    cells_of = sp.csc_array(table.stored)
+    for part in cost_blocks(np.diff(cells_of.indptr)[features] + 1.0):
+        chosen = features[part]
+        yield chosen, SparseBlock(sp.csr_array(cells_of[:, chosen]), table.background[chosen])
 
 
 def _rows_at_a_time(n_features: int) -> int:

@@ -6,12 +6,14 @@ Its rows are soft cluster labels of the samples.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy.optimize
 
 from tamis._typing import FloatArray, SparseMatrix
 from tamis.solvers.result import SolverResult
+from tamis.solvers.table_operator import TableOperator
 
 # The status of scipy's L-BFGS-B where it was stopped before it was done.
 OUT_OF_ITERATIONS = 1
@@ -50,6 +52,40 @@ class RowLoss:
 
 
 @dataclass(frozen=True)
+class EntryLoss:
+    """Absolute values that U leaves in each entry, ``Σ_ij sqrt((RXU)_ij² + ζ)``.
+
+    Attributes
+    ----------
+    left : csr_array of shape (n_rows, n_rows)
+        R.
+    table : TableOperator of shape (n_rows, n_samples)
+        X.
+    smoothing : float
+        ζ.
+    """
+
+    left: SparseMatrix
+    table: TableOperator
+    smoothing: float
+
+    def value_and_gradient(self, U: FloatArray) -> tuple[float, FloatArray]:
+        """The loss at U and its gradient. O(nnz(R)·c + nnz(X)·c)."""
+        image = self.left @ self.table.times(U)
+        sizes = np.sqrt(image**2 + self.smoothing)
+        gradient = self.table.transposed_times(self.left.T @ (image / sizes))
+        return float(sizes.sum()), gradient
+
+
+class Loss(Protocol):
+    """A loss of U that tells its slope."""
+
+    def value_and_gradient(self, U: FloatArray) -> tuple[float, FloatArray]:
+        """The loss at U and its gradient."""
+        ...
+
+
+@dataclass(frozen=True)
 class FactorObjective:
     """What is minimised over U ≥ 0, with the other blocks held fixed.
 
@@ -65,14 +101,14 @@ class FactorObjective:
         P.
     diagonal : float
         q, non-negative.
-    losses : tuple of RowLoss
+    losses : tuple of RowLoss or EntryLoss
     """
 
     orthogonality: float
     laplacian: SparseMatrix | None = None
     linear: FloatArray | None = None
     diagonal: float = 0.0
-    losses: tuple[RowLoss, ...] = ()
+    losses: tuple[Loss, ...] = ()
 
     def value_and_gradient(self, U: FloatArray) -> tuple[float, FloatArray]:
         """The objective at U and its gradient. O(nnz(L)·c + nc²)."""

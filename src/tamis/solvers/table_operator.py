@@ -157,6 +157,11 @@ class TableOperator:
         """What the operator has where `stored`, if sparse, has no entry, its rows not scaled."""
         return np.zeros(self.shape[1]) if self._shift is None else -self._shift
 
+    @property
+    def n_stored(self) -> int:
+        """How many cells `stored` holds."""
+        return int(self.stored.nnz if is_sparse(self.stored) else self.stored.size)
+
     def times(self, V: FloatArray) -> FloatArray:
         """The operator times V, a vector or columns."""
         product = self.stored @ V
