@@ -28,6 +28,7 @@ from tamis import (
     SPEC,
     UDFS,
     GraphSelector,
+    InfFS,
     LaplacianScore,
     MaxVariance,
     PCAScore,
@@ -808,6 +809,8 @@ def test_the_inverse_puts_zeros_in_the_place_of_dropped_columns(X):
 @pytest.mark.parametrize("name", ["News20", "MouseBladder_sc"])
 def test_sparse_and_dense_rows_of_a_real_table_have_the_same_scores(benchmark_set, name, estimator):
     X = benchmark_set(name)[0][:200]
+    if isinstance(estimator, InfFS):  # its cost grows with the square of the columns
+        X = X[:, :3000]
     sparse, dense = clone(estimator).fit(X), clone(estimator).fit(X.toarray())
     assert np.isfinite(sparse.scores_).all()
     scale = np.abs(dense.scores_).max()

@@ -34,7 +34,7 @@ def embedding_matrix(X, L, e, beta):
 BRANCHES = {
     "few samples": (400, 10_000, np.asarray, "dense"),
     "few samples, sparse": (400, 10_000, sp.csr_array, "dense"),
-    "LU": (0, 10_000, np.asarray, "sparse LU"),
+    "LU": (0, 10_000, np.asarray, "factors of L"),
     "too long for LU": (0, 0, np.asarray, "Lanczos"),
     "sparse": (0, 10_000, sp.csr_array, "Lanczos"),
 }
