@@ -105,8 +105,9 @@ def on_dask(X: Any) -> dict[str, float]:
         Client(cluster) as client,
     ):
         client.wait_for_workers(4)
-        chunks = da.from_array(X, chunks=(len(X) // 16 or 1, X.shape[1])).persist()
-        MRSF(20).fit(chunks[: len(X) // 16 or 1])  # the workers import what they need
+        n_rows = max(50, len(X) // 16)
+        chunks = da.from_array(X, chunks=(n_rows, X.shape[1])).persist()
+        MRSF(20).fit(chunks[:n_rows])  # the workers import what they need
         start = time.perf_counter()
         MRSF(20).fit(chunks)
         return {"seconds": time.perf_counter() - start}

@@ -18,7 +18,7 @@ def _peer(X: Any) -> None:
     from sklearn.decomposition import PCA
 
     PCA(20, random_state=0).fit(X)
-    MiniBatchKMeans(1000, n_init=1, random_state=0).fit(X)
+    MiniBatchKMeans(min(1000, len(X)), n_init=1, random_state=0).fit(X)
 
 
 def _auto(X: Any) -> dict[str, str]:
