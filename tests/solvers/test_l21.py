@@ -269,6 +269,20 @@ def test_the_solution_scales_with_the_data():
     np.testing.assert_allclose(1e3 * large.solution, plain.solution, atol=1e-6)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_long_tables_are_read_in_blocks_to_the_same_optimum(monkeypatch, form):
+    X, Y = regression(300, 12)
+    operator = TableOperator.centred(form(X))
+    penalty = 0.3 * alpha_max(operator, Y)
+    whole = l21_regression(operator, Y, penalty)
+    monkeypatch.setattr(l21, "MOST_CELLS", 0)
+    monkeypatch.setattr(l21, "row_blocks", lambda n, d: (slice(i, i + 7) for i in range(0, n, 7)))
+    in_blocks = l21_regression(operator, Y, penalty)
+    assert in_blocks.converged
+    np.testing.assert_allclose(in_blocks.solution, whole.solution, atol=1e-9)
+    assert in_blocks.objective[-1] == pytest.approx(whole.objective[-1], rel=1e-12)
+
+
 def test_targets_that_no_feature_explains_give_zero():
     X, _ = regression(60, 12)
     found = l21_regression(TableOperator.centred(X), np.zeros((60, 2)), 1.0)

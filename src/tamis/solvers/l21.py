@@ -10,12 +10,13 @@ import scipy.optimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import MultiTaskLasso
 
-from tamis._typing import FloatArray
+from tamis._typing import FloatArray, IntArray
 from tamis.solvers.result import SolverResult
 from tamis.solvers.row_norms import PENALTY_SMOOTHING, row_norms, smoothed_norms
 from tamis.solvers.stopping import has_converged, stationarity
 from tamis.solvers.table_operator import TableOperator
 from tamis.solvers.weighted_gram import WeightedGram
+from tamis.utils.blocks import row_blocks
 
 # Features with which a regression starts; as many are added as are kept, at least this many.
 FIRST_WORKING_SET = 100
@@ -23,6 +24,8 @@ FIRST_WORKING_SET = 100
 EPOCHS = 100
 # Columns that differ by less than this share of their length are one column.
 COPY = 1e-6
+# Working sets of more cells (128 MB) are read in blocks of rows, and never held.
+MOST_CELLS = 2**24
 
 
 def orthonormal_l21(
@@ -115,7 +118,7 @@ def l21_regression(
     Notes
     -----
     O(np² + p²·epochs) for a working set of p features, O(nd) a check of all features, O(np + p²)
-    memory.
+    memory, but no more than 128 MB beyond O(p²) however long the table is.
     """
     correlation = X.transposed_times(Y)
     W = np.zeros_like(correlation)
@@ -133,9 +136,11 @@ def l21_regression(
             working = np.union1d(support, worst_first[: max(FIRST_WORKING_SET, len(support))])
         else:
             accuracy *= 1e-2  # all that matters is in the set, but is not solved well enough
-        columns = X.columns(working)
-        W[working] = _working_set_solution(columns, Y, penalty, W[working], accuracy, max_iter)
-        image = columns @ W[working]
+        columns = _WorkingSet(X, working)
+        design, target = columns.reduced(Y)
+        start = W[working]
+        W[working] = _working_set_solution(design, target, penalty, start, accuracy, max_iter)
+        image = columns.times(W)
         gradient = 2 * (correlation - X.transposed_times(image))
         objective.append(float(np.linalg.norm(image - Y) ** 2 + penalty * row_norms(W).sum()))
         violations = kkt_violations(W, gradient, penalty)
@@ -201,17 +206,47 @@ def kkt_violations(W: FloatArray, gradient: FloatArray, penalty: float) -> Float
     return violations
 
 
+class _WorkingSet:
+    """Some columns of a table, held where they are small, else read in blocks of rows."""
+
+    def __init__(self, X: TableOperator, columns: IntArray) -> None:
+        self._X, self._indices = X, columns
+        is_long = len(columns) < X.shape[0] and X.shape[0] * len(columns) > MOST_CELLS
+        self._columns = None if is_long else X.columns(columns)
+
+    def reduced(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """R and QᵀY of the columns QR: a regression on R is one on the columns.
+
+        Of long tables R grows block by block: the triangle so far and the next rows have the same
+        products as all rows until there.
+        """
+        if self._columns is not None:
+            basis, design = scipy.linalg.qr(self._columns, mode="economic")
+            return design, basis.T @ Y
+        p = len(self._indices)
+        triangle = np.empty((0, p + Y.shape[1]))
+        for rows in row_blocks(*self._X.shape):
+            block = np.hstack([self._X.rows(rows)[:, self._indices], Y[rows]])
+            triangle = np.asarray(np.linalg.qr(np.vstack([triangle, block]), mode="r"))
+        return triangle[:p, :p], triangle[:p, p:]
+
+    def times(self, W: FloatArray) -> FloatArray:
+        """``XW`` for a W that has only the rows of these columns."""
+        if self._columns is not None:
+            return np.asarray(self._columns @ W[self._indices])
+        return self._X.times(W)
+
+
 def _working_set_solution(
-    columns: FloatArray,
-    Y: FloatArray,
+    design: FloatArray,
+    target: FloatArray,
     penalty: float,
     start: FloatArray,
     accuracy: float,
     max_iter: int,
 ) -> FloatArray:
     """The solution for few columns: coordinate descent, and exact lengths where it is slow."""
-    basis, design = scipy.linalg.qr(columns, mode="economic")
-    design, target = np.asfortranarray(design), basis.T @ Y
+    design = np.asfortranarray(design)
     gram, correlation = design.T @ design, design.T @ target
     n_rows = len(design)
     lasso = MultiTaskLasso(
