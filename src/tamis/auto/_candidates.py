@@ -145,6 +145,8 @@ def regress(
     scale: Scale,
     target: Target,
     kept: BoolArray | None = None,
+    *,
+    tol: float = TOLERANCE,
 ) -> Regression:
     """The l2,1 regression of the targets, and a ranking of at least so many columns.
 
@@ -158,7 +160,7 @@ def regress(
     coef = np.zeros_like(correlation)
     if correlation.any():
         penalty = ALPHA * alpha_max(X, left)
-        coef = l21_regression(X, left, penalty, tol=TOLERANCE, max_iter=MAX_EPOCHS).solution
+        coef = l21_regression(X, left, penalty, tol=tol, max_iter=MAX_EPOCHS).solution
     scores = path_scores(X, coef, correlation, n_ranked, kept)
     return Regression(scale, target, Y, coef, correlation, scores)
 
