@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -64,16 +65,38 @@ def exponent(sizes: tuple[int, ...], seconds: list[float]) -> float:
     return float(np.polyfit(np.log(sizes[last]), np.log(seconds[last]), 1)[0])
 
 
-def growth_page(folder: Path) -> str:
-    """Measure in a process of its own, draw, and write the section of the page."""
+def measured_alone(module: str) -> dict[str, Any]:
+    """What a module prints in a process of its own, on one thread: more would bend the lines."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "benchmarks.growth"],
-        env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")},  # threads would bend the lines
-        capture_output=True,
+        [sys.executable, "-W", "ignore", "-m", module],
+        env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")},
+        stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    times = json.loads(done.stdout.splitlines()[-1])
+    times: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return times
+
+
+def exponents_table(
+    times: dict[str, Any], samples: tuple[int, ...], features: tuple[int, ...], digits: int
+) -> list[str]:
+    """The lines of the table of exponents and of the longest times."""
+    return [
+        "| method | exponent in n | exponent in d | seconds at the largest n | at the largest d |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {name} | {exponent(samples, measured['n']):.2f} "
+            f"| {exponent(features, measured['d']):.2f} "
+            f"| {measured['n'][-1]:.{digits}f} | {measured['d'][-1]:.{digits}f} |"
+            for name, measured in times.items()
+        ),
+    ]
+
+
+def growth_page(folder: Path) -> str:
+    """Measure in a process of its own, draw, and write the section of the page."""
+    times = measured_alone("benchmarks.growth")
     draw(
         times,
         folder / "images" / "growth.png",
@@ -87,15 +110,8 @@ def growth_page(folder: Path) -> str:
         f"at n = {FIXED_SAMPLES} and d up to {FEATURES[-1]}, on one thread; UDFS and "
         "JELSR with 10 iterations.",
         "",
-        "| method | exponent in n | exponent in d | seconds at the largest n | at the largest d |",
-        "|---|---|---|---|---|",
+        *exponents_table(times, SAMPLES, FEATURES, digits=3),
     ]
-    for name, measured in times.items():
-        lines.append(
-            f"| {name} | {exponent(SAMPLES, measured['n']):.2f} "
-            f"| {exponent(FEATURES, measured['d']):.2f} "
-            f"| {measured['n'][-1]:.3f} | {measured['d'][-1]:.3f} |"
-        )
     return "\n".join([*lines, "", "![Time over samples and over features](images/growth.png)"])
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 from benchmarks.case import fit
 from benchmarks.data import clusters
-from benchmarks.growth import draw, exponent
-from benchmarks.measure import THREAD_VARIABLES
+from benchmarks.growth import draw, exponents_table, measured_alone
 
 SAMPLES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 FEATURES = (50, 100, 200, 400)
@@ -45,14 +42,7 @@ def measure_growth(shrunk: int = 1) -> dict[str, dict[str, list[float]]]:
 
 def long_growth_page(folder: Path) -> str:
     """Measure in a process of its own, draw, and write the section of the page."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "benchmarks.long_growth"],
-        env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")},  # threads would bend the lines
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    times = json.loads(done.stdout.splitlines()[-1])
+    times = measured_alone("benchmarks.long_growth")
     draw(
         times,
         folder / "images" / "long_growth.png",
@@ -67,15 +57,8 @@ def long_growth_page(folder: Path) -> str:
         "on one thread; graphs by landmarks. To reach: at most "
         f"{MOST:g} (ColumnSubset forms the d × d covariance, O(nd²)). Auto decides on 20,000 rows.",
         "",
-        "| method | exponent in n | exponent in d | seconds at the largest n | at the largest d |",
-        "|---|---|---|---|---|",
+        *exponents_table(times, SAMPLES, FEATURES, digits=2),
     ]
-    for name, measured in times.items():
-        lines.append(
-            f"| {name} | {exponent(SAMPLES, measured['n']):.2f} "
-            f"| {exponent(FEATURES, measured['d']):.2f} "
-            f"| {measured['n'][-1]:.2f} | {measured['d'][-1]:.2f} |"
-        )
     figure = "![Time over rows and over columns of long tables](images/long_growth.png)"
     return "\n".join([*lines, "", figure])
 

@@ -118,7 +118,7 @@ def l21_regression(
     Notes
     -----
     O(np² + p²·epochs) for a working set of p features, O(nd) a check of all features, O(np + p²)
-    memory, but no more than 128 MB beyond O(p²) however long the table is.
+    memory; of long tables only the columns of the support are held.
     """
     correlation = X.transposed_times(Y)
     W = np.zeros_like(correlation)
