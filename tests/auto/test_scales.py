@@ -15,17 +15,22 @@ COUNTS = RNG.poisson(2.0, (40, 10)).astype(float)
 COUNTS[0] = 0
 BITS = (NORMAL > 0).astype(float)
 BOTH = ("standard", "pareto")
+# Amounts of very different sizes, none of which is measured below 20.
+FLOORED = np.maximum(np.exp(NORMAL) * np.logspace(0, 4, 10), 20.0)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize(
     ("X", "scales", "reason"),
     [
-        (BITS, ("standard",), "0 or 1"),
+        (BITS, BOTH, "whole numbers from 0"),
         (COUNTS, BOTH, "whole numbers from 0"),
         (NORMAL, BOTH, "one unit"),
         (NORMAL * np.logspace(0, 4, 10), ("standard",), "different units"),
         (np.where(NORMAL > 0.5, 2.5, 0.0), BOTH, "one unit"),
+        (FLOORED, BOTH, "same lowest value, 20, hence one unit"),
+        (-FLOORED, BOTH, "same highest value, -20, hence one unit"),
+        (FLOORED - 20, ("standard",), "different units"),
     ],
 )
 def test_values_decide_which_scales_are_tried(X, scales, reason, form):

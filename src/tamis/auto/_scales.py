@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import BoolArray, FloatArray, Matrix
+from tamis._typing import FloatArray, Matrix
 from tamis.utils.columns import extent, weighted_moments
 from tamis.utils.sparse import is_sparse
 
@@ -18,21 +18,27 @@ Scale = Literal["standard", "pareto", "none"]
 FACTOR = 10.0
 MOST_WIDER = 0.02
 MOST_NARROWER = 0.2
+# They are of one unit, too, if this share of them has one bound in common, and it is not 0: the
+# largest grey level, or the floor that an instrument does not measure below.
+BOUND_SHARED = 0.5
 
 
 def scales_to_try(X: Matrix) -> tuple[tuple[Scale, ...], str]:
     """The scales that may suit a table, and why these. O(nd).
 
-    Columns of different units can only be standardised, and so are 0/1 columns, whose spread tells
-    how often they are 1. Where all columns have one unit, such as pixels, counts or the bands of a
-    spectrum, a column that hardly varies tells little, and standardising makes its noise as loud
-    as the rest: there Pareto scaling, by the root of the deviation, is tried beside.
+    Columns of different units can only be standardised. Where all columns have one unit, such as
+    pixels, counts, the bands of a spectrum or the amounts of genes, a column that hardly varies
+    tells little, and standardising makes its noise as loud as the rest: there Pareto scaling, by
+    the root of the deviation, is tried beside.
     """
     lowest, highest = extent(X)
-    if _is_binary(X, lowest, highest):
-        return ("standard",), "all values are 0 or 1"
     if _is_counts(X, lowest):
         return ("standard", "pareto"), "all values are whole numbers from 0"
+    for bound, name in ((lowest, "lowest"), (highest, "highest")):
+        shared = _shared_value(bound)
+        if shared is not None:
+            reason = f"most columns have the same {name} value, {shared:g}, hence one unit"
+            return ("standard", "pareto"), reason
     widths = highest.astype(np.float64) - lowest
     ratio = widths / np.median(widths)
     if (ratio > FACTOR).mean() > MOST_WIDER or (ratio < 1 / FACTOR).mean() > MOST_NARROWER:
@@ -89,10 +95,10 @@ def _is_counts(X: Matrix, lowest: FloatArray) -> bool:
     return bool((values == np.floor(values)).all())
 
 
-def _is_binary(X: Matrix, lowest: FloatArray, highest: FloatArray) -> bool:
-    """Whether all values are 0 or 1."""
-    if not ((lowest == 0).all() and (highest == 1).all()):
-        return False
-    values = X.data if is_sparse(X) else X
-    between: BoolArray = (values != 0) & (values != 1)
-    return not between.any()
+def _shared_value(bounds: FloatArray) -> float | None:
+    """The value, other than 0, that most columns have for a bound, or None."""
+    values, counts = np.unique(bounds, return_counts=True)
+    most = counts.argmax()
+    if len(bounds) < 2 or values[most] == 0 or counts[most] < BOUND_SHARED * len(bounds):
+        return None
+    return float(values[most])

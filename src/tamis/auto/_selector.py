@@ -36,9 +36,9 @@ class Auto(Selector):
 
     1. *Is there structure?* The correlations of the columns are compared with those of copies in
        which each column is shuffled by itself. If chance explains them, a warning says so.
-    2. *Scale.* Columns of different units, and 0/1 columns, are standardised. Where all columns
-       have one unit (pixels, counts, spectra), dividing by the root of the deviation is tried too,
-       since standardising makes the noise of columns that hardly vary as loud as the rest.
+    2. *Scale.* Columns of different units are standardised. Where all columns have one unit
+       (pixels, counts, spectra), dividing by the root of the deviation is tried too, since
+       standardising makes the noise of columns that hardly vary as loud as the rest.
     3. *Groups.* On each scale, three graphs of neighbouring samples (all columns, the leading
        principal components, the angles in these) are averaged; one in which a single sample is
        everybody's neighbour is left out. The graph is parted into communities 15 times, at three
