@@ -165,6 +165,8 @@ def number_results(name: str, accuracy: Mapping[int, float], chosen: int, p: flo
         "scaling": {chosen: ["pareto"]},
         "p_value": {chosen: [p]},
         "found": {chosen: [int(p < 0.001)]},
+        "n_classes": {chosen: [3]},
+        "n_usual": {chosen: [1]},
         "kmeans_acc": {number: [value, value] for number, value in accuracy.items()},
     }
     return record(name, auto_runs.NUMBER_LABEL, rows)
@@ -182,6 +184,8 @@ def test_the_loss_is_to_the_best_number_of_the_curve():
     first, second = table.data
     assert (first["n_features"], first["best_n_features"]) == (30, 10)
     assert first["loss"] == pytest.approx(0.1)
+    assert first["usual_loss"] == pytest.approx(0.5)
+    assert first["n_classes"] == 3
     assert first["all_features"] == pytest.approx(0.5)
     assert (second["loss"], second["all_features"]) == (0, None)
     means = {row[0]: row[8] for row in table.rows[2:]}
@@ -249,9 +253,32 @@ def test_auto_chooses_the_number_and_every_number_is_judged(small_digits):
     (chosen,) = by_measure["n_clusters"]
     assert 2 <= chosen <= 12
     assert by_measure["found"][chosen] == [1]
-    assert set(by_measure["kmeans_acc"]) == {*auto_runs.numbers_to_judge(40), chosen}
+    assert by_measure["n_classes"][chosen] == [3]
+    assert by_measure["n_usual"][chosen] == [4]
+    assert set(by_measure["kmeans_acc"]) == {*auto_runs.numbers_to_judge(40), 4, chosen}
     assert all(len(values) == 2 for values in by_measure["kmeans_acc"].values())
     assert np.mean(by_measure["kmeans_acc"][chosen]) > 0.9
+
+
+@pytest.mark.slow
+def test_sets_of_ones_own_belong_to_neither_half(monkeypatch, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 20)
+    np.savez(tmp_path / "mine.npz", X=rng.normal(size=(40, 30)) + 2 * y[:, None], y=y)
+    monkeypatch.setenv("TAMIS_DATA", str(tmp_path))
+    tiny = replace(
+        auto.EXPERIMENT,
+        quick_protocol=replace(auto.EXPERIMENT.quick_protocol, n_repeats=2, n_random=1),
+    )
+    outcome = reproduction.run(
+        tiny, output=tmp_path / "out", quick=True, sets=["mine"], progress=False
+    )
+    assert outcome.data["failures"] == []
+    against, _, _, numbers, structure = outcome.data["tables"]
+    assert against["title"] == "Other sets, which had no part in the rules: 1 sets"
+    assert [row["label"] for row in against["rows"]] == auto.labels()
+    assert (numbers["rows"][0]["half"], numbers["rows"][0]["n_classes"]) == ("", 2)
+    assert {row["tables"] for row in structure["rows"]} >= {"real sets", auto_runs.PERMUTED}
 
 
 @pytest.mark.slow

@@ -72,24 +72,28 @@ def number_tasks(sets: Sequence[str], auto: Candidate, protocol: Protocol) -> li
 def run_numbers(data: str, auto: Candidate, protocol: Protocol) -> list[dict[str, Any]]:
     """Fit Auto, and judge its best columns at the number it chooses and at those of the grid.
 
+    The protocol's own number, a tenth of the columns, is judged too.
+
     Returns
     -------
     list of dict
         "kmeans_acc" and "kmeans_nmi" at every number, one value per clustering; at the chosen
-        number also the measures of :func:`_decisions`.
+        number also the measures of :func:`_decisions`, "n_classes", and the protocol's own number
+        as "n_usual".
     """
     table, _ = prepared(data, auto.scaling or protocol.scaling, protocol.max_samples, protocol.seed)
     model = _fitted(auto, table, protocol)
     chosen = len(selected_columns(model))
     decisions = _decisions(model)
     X, y = prepared(data, protocol.scaling, protocol.max_samples, protocol.seed)
-    assert y is not None  # registered sets have labels
+    if y is None:
+        raise ValueError(f"{data} has no labels to judge by.")
+    n_classes, (n_usual,) = int(y.max()) + 1, protocol.counts(X.shape[1])
+    decisions |= {"n_classes": n_classes, "n_usual": n_usual}
     rows = [{"n_features": chosen, "measure": name, "values": [v]} for name, v in decisions.items()]
-    for number in sorted({*numbers_to_judge(X.shape[1]), chosen}):
+    for number in sorted({*numbers_to_judge(X.shape[1]), n_usual, chosen}):
         columns = np.sort(selected_columns(model.set_params(n_features_to_select=number)))
-        found = clustering_values(
-            X[:, columns], y, int(y.max()) + 1, protocol, run_seeds(protocol), None
-        )
+        found = clustering_values(X[:, columns], y, n_classes, protocol, run_seeds(protocol), None)
         rows += [
             {"n_features": number, "measure": measure, "values": found[measure]}
             for measure in (ACCURACY, INFORMATION)
