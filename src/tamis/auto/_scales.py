@@ -34,16 +34,16 @@ def scales_to_try(X: Matrix) -> tuple[tuple[Scale, ...], str]:
     lowest, highest = extent(X)
     if _is_counts(X, lowest):
         return ("standard", "pareto"), "all values are whole numbers from 0"
+    widths = highest.astype(np.float64) - lowest
+    ratio = widths / np.median(widths)
+    if (ratio > FACTOR).mean() <= MOST_WIDER and (ratio < 1 / FACTOR).mean() <= MOST_NARROWER:
+        return ("standard", "pareto"), "the columns are of one unit"
     for bound, name in ((lowest, "lowest"), (highest, "highest")):
         shared = _shared_value(bound)
         if shared is not None:
             reason = f"most columns have the same {name} value, {shared:g}, hence one unit"
             return ("standard", "pareto"), reason
-    widths = highest.astype(np.float64) - lowest
-    ratio = widths / np.median(widths)
-    if (ratio > FACTOR).mean() > MOST_WIDER or (ratio < 1 / FACTOR).mean() > MOST_NARROWER:
-        return ("standard",), "the columns are of different units"
-    return ("standard", "pareto"), "the columns are of one unit"
+    return ("standard",), "the columns are of different units"
 
 
 def scaled_table(X: Matrix, scale: Scale) -> Matrix:
