@@ -8,9 +8,17 @@ import scipy.sparse as sp
 from references.tables import planted_groups
 from sklearn.metrics import normalized_mutual_info_score
 
-from tamis.auto._candidates import evidence, regress, standardised_columns, targets_of
+from tamis import Auto
+from tamis.auto._candidates import (
+    Evidence,
+    Regression,
+    evidence,
+    regress,
+    standardised_columns,
+    targets_of,
+)
 from tamis.auto._scales import scaled_table
-from tamis.auto._search import full_ranking, number_compared, search
+from tamis.auto._search import _chosen, full_ranking, number_compared, search
 from tamis.auto._shape import Shape, shape_of
 from tamis.clustering import kmeans, modularity
 from tamis.graphs import spectral_embedding
@@ -204,3 +212,34 @@ def test_the_full_ranking_goes_on_where_the_compared_one_ends():
     first = result.rankings[result.chosen].best(result.n_compared)
     np.testing.assert_array_equal(np.argsort(-scores, kind="stable")[: len(first)], first)
     assert len(np.unique(scores)) == X.shape[1]
+
+
+@pytest.mark.parametrize(
+    ("agreements", "wide", "scale"),
+    [
+        ((0.80, 0.78), False, "standard"),
+        ((0.80, 0.78), True, "pareto"),
+        ((0.80, 0.74), True, "standard"),
+        ((0.70, 0.72), False, "pareto"),
+    ],
+)
+def test_of_wide_tables_standardised_columns_have_to_lead(agreements, wide, scale):
+    nothing = np.zeros((3, 1))
+    rankings = [
+        Regression(name, "groups", nothing, nothing, nothing, np.arange(3.0))
+        for name in ("standard", "pareto")
+    ]
+    found = [Evidence(agreement, 0.5) for agreement in agreements]
+    assert rankings[_chosen(rankings, found, wide=wide)].scale == scale
+
+
+@pytest.mark.slow
+def test_of_many_faint_columns_few_strong_ones_are_found():
+    """As of genes: most are faint and only noise, which standardising makes as loud as the rest."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], 20)
+    strong = rng.normal(size=(3, 30))[labels] + rng.normal(size=(60, 30))
+    X = np.hstack([strong, 0.3 * rng.normal(size=(60, 1500))])
+    auto = Auto(30).fit(X)
+    assert auto.scaling_ == "pareto"
+    assert auto.get_support()[:30].mean() > 0.8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,10 @@ from tamis.solvers.table_operator import TableOperator
 # Rankings are compared by their best columns: a tenth of all, from three to a hundred.
 SHARE_COMPARED = 0.1
 LEAST_COMPARED, MOST_COMPARED = 3, 100
+# Of tables with more columns than samples, most columns are noise that standardising makes as loud
+# as the rest, and the groups of all columns have it in them too: by so much closer to these does a
+# ranking of standardised columns have to come.
+LEAD = 0.05
 # Evidence that differs by less is equal: it is rounding, and the first ranking is taken.
 DIGITS = 9
 # Columns that the chosen ranking orders by the path of its regression, at most.
@@ -95,18 +100,24 @@ def search(
         evidence(standardised_columns(X, np.sort(ranking.best(n_compared))), shape)
         for ranking in rankings
     ]
-    # With one group, all agree; a ranking that tells no two columns apart comes last.
-    tells = [bool(np.ptp(ranking.scores)) for ranking in rankings]
-    chosen = max(
-        range(len(found)),
-        key=lambda i: (
-            tells[i],
-            round(found[i].agreement, DIGITS),
+    chosen = _chosen(rankings, found, wide=X.shape[1] > X.shape[0])
+    return Found(rankings, found, chosen, n_compared, shape, shapes)
+
+
+def _chosen(rankings: Sequence[Regression], found: Sequence[Evidence], *, wide: bool) -> int:
+    """The ranking with the strongest evidence; of wide tables, standardised ones have to lead."""
+
+    def merit(i: int) -> tuple[bool, float, float, int]:
+        lead = LEAD if wide and rankings[i].scale != "standard" else 0.0
+        return (
+            # With one group, all agree; a ranking that tells no two columns apart comes last.
+            bool(np.ptp(rankings[i].scores)),
+            round(found[i].agreement + lead, DIGITS),
             round(found[i].modularity, DIGITS),
             -i,
-        ),
-    )
-    return Found(rankings, found, chosen, n_compared, shape, shapes)
+        )
+
+    return max(range(len(found)), key=merit)
 
 
 def number_compared(n_features: int) -> int:

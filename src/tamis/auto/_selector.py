@@ -45,7 +45,8 @@ class Auto(Selector):
        resolutions and in five orders; what these partitions agree on are the groups.
     4. *Columns.* On each scale, few columns that together rebuild the groups of all partitions are
        found by an l2,1 regression, as in :class:`tamis.MRSF`. Of these rankings the one is taken on
-       whose best columns K-means comes closest to partitions that all columns show.
+       whose best columns K-means comes closest to partitions that all columns show; with more
+       columns than samples, standardised columns have to come clearly closer.
     5. *Their number.* About a tenth of the columns (from 3 to 100): the farther a number is from
        that, the more of the groups it has to show, counted above what shuffled columns show.
 
