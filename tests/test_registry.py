@@ -79,6 +79,8 @@ SETTINGS = {
 }
 
 CONTRACT = "scikit-learn contract"
+
+
 def slow_where_iterative(settings):
     """The settings as parameters; those of methods that fit for long are left to `make test`."""
     return [
