@@ -520,7 +520,7 @@ def test_numbers_whose_squares_underflow_single_precision_beside_large_ones(sear
 @pytest.mark.parametrize("side", [16, 64])
 def test_squares_that_underflow_in_several_tiles(search, monkeypatch, size, side):
     tiny_tiles(monkeypatch, side)
-    X = np.random.default_rng(0).standard_normal((600, 8))
+    X = np.random.default_rng(0).standard_normal((300, 8))
     X = np.vstack([size * X, X[:50], -X[:50]])
     assert_brute_neighbors(X, 8, search(X, 8))
 
@@ -651,6 +651,6 @@ def test_neighbours_in_real_tables(benchmark_set, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["TDT2", "WormNeuron_sc"])
 def test_sparse_equals_dense_in_real_tables(benchmark_set, name):
-    X = benchmark_set(name)[0][:700]
+    X = benchmark_set(name)[0][:400]
     X = X[:, np.flatnonzero(X.sum(axis=0))]
     assert_brute_neighbors(X, 5)

@@ -21,9 +21,12 @@ def brute_neighbors(X, n_neighbors):
     rank = {row: place for place, row in enumerate(content_order(X))}
     indices = []
     for i, to in enumerate(squared):
-        order = [j for j in np.argsort(to) if j != i]
-        equal = split(order, [to[b] > to[a] * (1 + TIE) for a, b in pairwise(order)])
-        chosen = [j for run in equal for j in sorted(run, key=rank.get)]
+        order = np.argsort(to)
+        order = order[order != i]
+        ends = np.flatnonzero(to[order[1:]] > to[order[:-1]] * (1 + TIE)) + 1
+        n_whole = np.searchsorted(ends, n_neighbors)  # runs of equal distances before the last
+        runs = np.split(order, ends[: n_whole + 1])[: n_whole + 1]
+        chosen = [j for run in runs for j in sorted(run, key=rank.get)]
         indices.append(chosen[:n_neighbors])
     indices = np.array(indices)
     return indices, np.sqrt(np.take_along_axis(squared, indices, axis=1))
