@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+# pynndescent is compiled for a few hundred rows: the compiler's time is all of it.
+os.environ.setdefault("NUMBA_OPT", "0")
+
 
 @pytest.fixture(scope="session")
 def benchmark_set() -> Callable[[str], tuple[Any, np.ndarray]]:

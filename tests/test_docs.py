@@ -247,21 +247,53 @@ def sources(tmp_path):
     return tmp_path
 
 
-@pytest.mark.slow
-def test_the_site_builds_without_a_warning_and_asks_the_network_for_nothing(sources):
-    pytest.importorskip("sphinx")
+# Furo lists every page of the site beside each page, which takes most of a build. So all pages are
+# built in the plainest theme of all, and with Furo one of each kind.
+PLAIN = '\nhtml_theme = "basic"\nhtml_theme_options = {}\n'
+OF_EACH_KIND = (
+    "index.md",
+    "methods/laplacian_score.md",
+    "api/tamis.rst",
+    "api/generated/tamis.LaplacianScore.rst",
+    "gallery/index.rst",
+)
+
+
+def built(sources, *pages):
+    """Build the site, or some of its pages; a warning fails."""
     site = sources / "site"
     # The scripts of the gallery have their own tests; here they are shown, not run.
     options = ["-W", "--keep-going", "-q", "-D", "plot_gallery=0"]
-    command = [sys.executable, "-m", "sphinx", *options, str(sources / "docs"), str(site)]
+    docs = sources / "docs"
+    command = [sys.executable, "-m", "sphinx", *options, str(docs), str(site)]
+    command += [str(docs / page) for page in pages]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
+    return site
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning_and_asks_the_network_for_nothing(sources):
+    pytest.importorskip("sphinx")
+    conf = sources / "docs" / "conf.py"
+    text = conf.read_text("utf-8")
+    conf.write_text(text + PLAIN, "utf-8")
+    site = built(sources)
     for method in METHODS.values():
         assert (site / "methods" / f"{method.name}.html").exists()
         assert (site / "api" / "generated" / f"tamis.{method.selector.__name__}.html").exists()
-    fetched = re.compile(r'<(?:script|img|iframe)[^>]+src="https?:|<link[^>]+href="https?:')
-    for page in site.rglob("*.html"):
-        assert not fetched.search(page.read_text("utf-8")), f"{page.name} fetches from the network"
+    ask_for_nothing(site)
     formula = (site / "api" / "generated" / "tamis.LaplacianScore.html").read_text("utf-8")
     assert "<math" in formula
     assert "mfrac" in formula
+    conf.write_text(text, "utf-8")
+    built(sources, *OF_EACH_KIND)
+    for page in OF_EACH_KIND:
+        assert "furo" in (site / page).with_suffix(".html").read_text("utf-8"), page
+    ask_for_nothing(site)
+
+
+def ask_for_nothing(site):
+    fetched = re.compile(r'<(?:script|img|iframe)[^>]+src="https?:|<link[^>]+href="https?:')
+    for page in site.rglob("*.html"):
+        assert not fetched.search(page.read_text("utf-8")), f"{page.name} fetches from the network"

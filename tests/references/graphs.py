@@ -5,7 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.spatial.distance import cdist
+
+from tamis.graphs._neighbors import nearest_neighbors
 
 TIE = 1e-10
 
@@ -18,12 +21,28 @@ def brute_neighbors(X, n_neighbors):
     rank = {row: place for place, row in enumerate(content_order(X))}
     indices = []
     for i, to in enumerate(squared):
-        order = [j for j in np.argsort(to) if j != i]
-        equal = split(order, [to[b] > to[a] * (1 + TIE) for a, b in pairwise(order)])
-        chosen = [j for run in equal for j in sorted(run, key=rank.get)]
+        order = np.argsort(to)
+        order = order[order != i]
+        ends = np.flatnonzero(to[order[1:]] > to[order[:-1]] * (1 + TIE)) + 1
+        n_whole = np.searchsorted(ends, n_neighbors)  # runs of equal distances before the last
+        runs = np.split(order, ends[: n_whole + 1])[: n_whole + 1]
+        chosen = [j for run in runs for j in sorted(run, key=rank.get)]
         indices.append(chosen[:n_neighbors])
     indices = np.array(indices)
     return indices, np.sqrt(np.take_along_axis(squared, indices, axis=1))
+
+
+def assert_brute_neighbors(X, n_neighbors, found=None, reference=None):
+    """The neighbours of X are those of a brute force, and so are their distances."""
+    if found is None:
+        found = nearest_neighbors(X, n_neighbors)
+    if reference is None:
+        reference = X.toarray() if sp.issparse(X) else X
+    indices, distances = brute_neighbors(reference, n_neighbors)
+    np.testing.assert_array_equal(found.indices, indices)
+    np.testing.assert_allclose(found.distances, distances, rtol=1e-12)
+    assert found.recall == 1
+    return found
 
 
 def split(items, apart):

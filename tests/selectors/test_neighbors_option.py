@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from references.nn_descent import itself_and_nearest, stand_in
 from sklearn.datasets import load_digits
 
 from tamis import EUFS, JDLUFS, JELSR, M3FS, MCFS, MRSF, RUFS, SPEC, UDFS, LaplacianScore
@@ -85,9 +86,8 @@ def test_landmarks_that_nobody_asked_for_are_said(digits, monkeypatch):
         assert MRSF(neighbors="landmarks").fit(digits).graph_.why == "asked for"
 
 
-@pytest.mark.slow  # pynndescent is compiled
 def test_neighbours_that_nobody_asked_for_are_said(digits, monkeypatch):
-    pytest.importorskip("pynndescent")
+    stand_in(monkeypatch, itself_and_nearest)
     monkeypatch.setattr("tamis.graphs._method.EXACT_MAX", 1e6)
     with pytest.warns(UserWarning, match="UDFS takes approximate neighbours"):
         assert UDFS(max_iter=1, tol=0).fit(digits).graph_.method == "approximate"
