@@ -125,25 +125,27 @@ def _unit_deviations(X: SparseMatrix) -> tuple[SparseMatrix, FloatArray]:
     ----------
     X : {CSR, CSC} of shape (n_samples, n_features)
     """
-    X = sp.csc_array(X, dtype=np.float64, copy=True)
-    X.eliminate_zeros()
-    n_samples, n_features = X.shape
-    counts = np.diff(X.indptr)
+    table = sp.csc_array(X, dtype=np.float64, copy=True)
+    table.eliminate_zeros()
+    n_samples, n_features = table.shape
+    counts = np.diff(table.indptr)
     columns = np.repeat(np.arange(n_features), counts)
-    order = np.lexsort((X.data, columns))
-    values = X.data[order]
+    order = np.lexsort((table.data, columns))
+    values = table.data[order]
     # Places in a column's order of its values, equal ones sharing theirs.
     starts = np.flatnonzero(np.diff(values, prepend=np.nan) != 0)
-    starts = np.union1d(starts, X.indptr[:-1][counts > 0])
+    starts = np.union1d(starts, table.indptr[:-1][counts > 0])
     ends = np.append(starts[1:], len(values))
     shared = np.repeat((starts + ends + 1) / 2, ends - starts)
-    places = shared - X.indptr[columns]
+    places = shared - table.indptr[columns]
     n_negative = np.bincount(columns[values < 0], minlength=n_features)
     n_zeros = n_samples - counts
     of_zero = n_negative + (n_zeros + 1) / 2
     ranks = np.empty_like(places)
     ranks[order] = places + np.where(values > 0, n_zeros[columns], 0)
-    deviations = sp.csc_array((ranks - of_zero[columns], X.indices, X.indptr), shape=X.shape)
+    deviations = sp.csc_array(
+        (ranks - of_zero[columns], table.indices, table.indptr), shape=table.shape
+    )
     means = np.asarray(deviations.sum(axis=0)).ravel() / n_samples
     squares = np.asarray(deviations.power(2).sum(axis=0)).ravel() - n_samples * means**2
     deviations.data /= np.sqrt(squares)[columns]
