@@ -11,6 +11,7 @@ from tamis.solvers.dense import cholesky, eigh, matmul
 from tamis.solvers.eigen import SIDE_MAX
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.blocks import row_blocks
+from tamis.utils.threads import all_threads
 
 __all__ = ["Elimination", "backward_elimination"]
 
@@ -25,6 +26,10 @@ NEXT = 32
 MOST_PREPARED = 1024
 # Share of columns that have left at which the others are copied.
 GONE = 1 / 8
+# A sparse table with more than this share of stored values is faster as a dense one.
+FILLED = 0.02
+# Numbers in a block of columns.
+BLOCK_SIZE = 1 << 21
 # Columns whose costs differ by less than this share of the largest cost the same.
 ROUNDING = 1e-9
 
@@ -62,10 +67,11 @@ def backward_elimination(X: TableOperator, Y: FloatArray, ridge: float) -> Elimi
 
     Notes
     -----
-    O(md) for each of the d columns, with m = min(n, d), less as columns leave; O(md) memory.
+    O(md) for each of the d columns, with m = min(n, d), less as columns leave; O(md) memory. Of a
+    sparse table, where n ≤ d, O(m² + nnz + d) for each.
     """
     columns, targets = _reduced(X, Y)
-    n_features = columns.shape[1]
+    n_features = X.shape[1]
     order, costs = np.empty(n_features, dtype=np.intp), np.empty(n_features)
     state = _State(columns, np.arange(n_features), targets, ridge)
     step = 0
@@ -89,24 +95,26 @@ class _State:
     """
 
     def __init__(
-        self, columns: FloatArray, names: IntArray, targets: FloatArray, ridge: float
+        self, columns: TableOperator, names: IntArray, targets: FloatArray, ridge: float
     ) -> None:
         self.A, self.names, self.targets, self.ridge = columns, names, targets, ridge
         self.is_left = np.ones(len(names), dtype=bool)
-        self.system = matmul(columns, columns.T)
+        self.system = columns.gram_of_samples()
         self.system[np.diag_indices_from(self.system)] += ridge
         factor = cholesky(self.system)
         target = factor.solve_half(targets)
+        root = factor.solve_half(np.eye(len(targets)))  # its products with A are cheap if A is thin
         self.shares, self.coef = np.empty(len(names)), np.empty((len(names), targets.shape[1]))
-        for some in row_blocks(len(names), len(targets)):
-            half = factor.solve_half(columns[:, some])
-            self.shares[some] = np.einsum("ij,ij->j", half, half)
-            self.coef[some] = half.T @ target
+        for some in row_blocks(len(names), len(targets), block_size=BLOCK_SIZE):
+            chosen = np.arange(some.start, some.stop)
+            half = columns.with_columns(chosen).transposed_times(root.T)
+            self.shares[some] = np.einsum("ji,ji->j", half, half)
+            self.coef[some] = half @ target
 
     def refreshed(self) -> _State:
         """The same columns, without what rounding has left of the eliminations."""
         left = self.is_left
-        return _State(self.A[:, left], self.names[left], self.targets, self.ridge)
+        return _State(self.A.with_columns(left), self.names[left], self.targets, self.ridge)
 
     def utilities(self) -> FloatArray:
         """What each column costs; of those that have left, anything."""
@@ -115,11 +123,12 @@ class _State:
 
     def leave_out(self, gone: list[int]) -> None:
         """Take columns out of S, and out of A once they are many."""
-        columns = self.A[:, gone]
+        columns = self.A.columns(np.array(gone))
         self.system -= matmul(columns, columns.T)
         if np.count_nonzero(self.is_left) <= (1 - GONE) * len(self.is_left):
             left = self.is_left
-            self.A, self.names, self.is_left = self.A[:, left], self.names[left], left[left]
+            self.A, self.names = self.A.with_columns(left), self.names[left]
+            self.is_left = left[left]
             self.shares, self.coef = self.shares[left], self.coef[left]
 
 
@@ -171,18 +180,33 @@ class _Batch:
         return np.where(self.state.is_left, self.state.utilities(), np.inf)
 
     def _prepare(self, n_columns: int, wanted: int | None = None) -> None:
-        """``AᵀS⁻¹a`` for the cheapest columns a, with S as it was when the batch began."""
-        n_columns = min(n_columns, int(np.count_nonzero(self.state.is_left)))
-        cheapest = np.argpartition(self._costs, n_columns - 1)[:n_columns]
-        some = [int(column) for column in cheapest]
-        if wanted is not None and wanted not in some:
-            some.append(wanted)
-        new = [column for column in some if column not in self._prepared]
-        products = matmul(self._factor.solve(self.state.A[:, new]).T, self.state.A)
-        self._prepared.update(zip(new, products, strict=True))
+        """``AᵀS⁻¹a`` for the cheapest columns a that have none, with S as the batch began."""
+        costs = self._costs.copy()
+        costs[list(self._prepared)] = np.inf
+        cheapest = _cheapest(costs, n_columns)
+        if wanted is not None:
+            cheapest = np.union1d(cheapest, [wanted])
+        A = self.state.A
+        solved = self._factor.solve(A.columns(cheapest))
+        with all_threads(2 * solved.size * A.shape[1]):
+            products = np.ascontiguousarray(A.transposed_times(solved).T)
+        self._prepared.update(zip(cheapest.tolist(), products, strict=True))
 
 
-def _reduced(X: TableOperator, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _cheapest(costs: FloatArray, number: int) -> IntArray:
+    """The columns of least cost, the last of those that cost the same; infinite costs left out."""
+    possible = np.flatnonzero(np.isfinite(costs))
+    if len(possible) <= number:
+        return possible
+    finite = costs[possible]
+    same = ROUNDING * finite.max()
+    bound = np.partition(finite, number - 1)[number - 1]
+    surely = possible[finite < bound - same]
+    perhaps = possible[(finite >= bound - same) & (finite <= bound + same)]
+    return np.union1d(surely, perhaps[len(perhaps) - (number - len(surely)) :])
+
+
+def _reduced(X: TableOperator, Y: FloatArray) -> tuple[TableOperator, FloatArray]:
     """A table of min(n, d) rows with the products of X, and the targets that go with it."""
     n_samples, n_features = X.shape
     if min(X.shape) > SIDE_MAX:
@@ -191,9 +215,11 @@ def _reduced(X: TableOperator, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
             "elimination; use MCFS or MRSF, or fewer samples."
         )
     if n_samples <= n_features:
-        return X.columns(np.arange(n_features)), Y
+        is_thin = X.is_sparse and X.n_stored <= FILLED * n_samples * n_features
+        return X if is_thin else TableOperator.of_root(X.columns(np.arange(n_features))), Y
     values, vectors = eigh(X.gram_of_features())
     kept = values > values[-1] * n_features * np.finfo(float).eps
     roots = np.sqrt(values[kept])
     rotated = vectors[:, kept].T
-    return roots[:, None] * rotated, (rotated @ X.transposed_times(Y)) / roots[:, None]
+    targets = (rotated @ X.transposed_times(Y)) / roots[:, None]
+    return TableOperator.of_root(roots[:, None] * rotated), targets

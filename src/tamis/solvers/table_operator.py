@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.solvers.dense import matmul, root_of_products, scale_rows
 from tamis.solvers.row_gram import RowGram
 from tamis.utils.blocks import row_blocks
@@ -197,6 +197,17 @@ class TableOperator:
         if self._shift is not None:
             columns = columns - self._shift[chosen]
         return columns if self._row_scale is None else scale_rows(columns, self._row_scale)
+
+    def with_columns(self, chosen: IntArray | BoolArray) -> Self:
+        """The operator of some of its columns."""
+        some = copy.copy(self)
+        some.stored, some.origin = self.stored[:, chosen], self.origin[chosen]
+        some.shape = (self.shape[0], len(some.origin))
+        some._shift = None if self._shift is None else self._shift[chosen]
+        vars(some).pop("_row_gram", None)
+        if "_squared_column_norms" in vars(self):
+            some._squared_column_norms = self._squared_column_norms[chosen]
+        return some
 
     def column_means(self) -> FloatArray:
         """Means of the columns. O(nd), or O(nnz) if sparse."""
