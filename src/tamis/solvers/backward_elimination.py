@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tamis._typing import FloatArray, IntArray
+from tamis._typing import BoolArray, FloatArray, IntArray
 from tamis.solvers.dense import cholesky, eigh, matmul
 from tamis.solvers.eigen import SIDE_MAX
 from tamis.solvers.table_operator import TableOperator
@@ -24,6 +24,8 @@ TOGETHER = 128
 NEXT = 32
 # With so many prepared columns a batch ends, however few have left.
 MOST_PREPARED = 1024
+# Prepared columns that a batch hands on to the next.
+MOST_CARRIED = 512
 # Share of columns that have left at which the others are copied.
 GONE = 1 / 8
 # A sparse table with more than this share of stored values is faster as a dense one.
@@ -76,14 +78,15 @@ def backward_elimination(X: TableOperator, Y: FloatArray, ridge: float) -> Elimi
     state = _State(columns, np.arange(n_features), targets, ridge)
     step = 0
     last_refresh = 0
+    prepared: dict[int, FloatArray] = {}
     while step < n_features:
         if step - last_refresh >= max(REFRESH, SHARE * (n_features - last_refresh)):
-            state, last_refresh = state.refreshed(), step
-        batch = _Batch(state)
+            state, last_refresh, prepared = state.refreshed(), step, {}
+        batch = _Batch(state, prepared)
         while step < n_features and not batch.is_full:
             order[step], costs[step] = batch.eliminate()
             step += 1
-        batch.finish()
+        prepared = batch.finish()
     return Elimination(order, costs)
 
 
@@ -121,30 +124,34 @@ class _State:
         uncovered = (1 - self.shares).clip(min=np.finfo(float).eps)
         return self.ridge * np.einsum("ij,ij->i", self.coef, self.coef) / uncovered
 
-    def leave_out(self, gone: list[int]) -> None:
-        """Take columns out of S, and out of A once they are many."""
+    def leave_out(self, gone: list[int]) -> BoolArray:
+        """Take columns out of S, and out of A once they are many; the columns that A still has."""
         columns = self.A.columns(np.array(gone))
         self.system -= matmul(columns, columns.T)
-        if np.count_nonzero(self.is_left) <= (1 - GONE) * len(self.is_left):
-            left = self.is_left
-            self.A, self.names = self.A.with_columns(left), self.names[left]
-            self.is_left = left[left]
-            self.shares, self.coef = self.shares[left], self.coef[left]
+        left = self.is_left
+        if np.count_nonzero(left) > (1 - GONE) * len(left):
+            return np.ones(len(left), dtype=bool)
+        self.A, self.names, self.is_left = self.A.with_columns(left), self.names[left], left[left]
+        self.shares, self.coef = self.shares[left], self.coef[left]
+        return left
 
 
 class _Batch:
-    """A few eliminations, during which S is that of before and what they add to its inverse."""
+    """A few eliminations, during which S is that of before and what they add to its inverse.
 
-    def __init__(self, state: _State) -> None:
+    `prepared` has AᵀS⁻¹a of some columns a, as the last batch hands them on.
+    """
+
+    def __init__(self, state: _State, prepared: dict[int, FloatArray]) -> None:
         self.state = state
         self._gone: list[int] = []
         self._factor = cholesky(state.system)
         # AᵀS⁻¹a of the columns that have left, as each left, and what the inverse divides by.
         self._inners = np.empty((len(state.names), TOGETHER), order="F")
         self._pivots = np.empty(TOGETHER)
-        self._prepared: dict[int, FloatArray] = {}
+        self._prepared = dict(prepared)
         self._costs = self._present_costs()
-        self._prepare(TOGETHER)
+        self._prepare(_cheapest(self._costs, TOGETHER))
 
     @property
     def is_full(self) -> bool:
@@ -159,7 +166,9 @@ class _Batch:
         column = int(np.flatnonzero(costs <= costs.min() + ROUNDING * largest)[-1])
         cost = float(costs[column])
         if column not in self._prepared:
-            self._prepare(NEXT, column)
+            others = costs.copy()
+            others[list(self._prepared)] = np.inf
+            self._prepare(np.union1d(_cheapest(others, NEXT), [column]))
         before = self._inners[:, :n_gone]
         inner = self._prepared[column] + before @ (before[column] / self._pivots[:n_gone])
         pivot = max(1 - state.shares[column], np.finfo(float).eps)
@@ -172,25 +181,34 @@ class _Batch:
         self._costs = self._present_costs()
         return int(state.names[column]), cost
 
-    def finish(self) -> None:
-        """Bring S up to date."""
-        self.state.leave_out(self._gone)
+    def finish(self) -> dict[int, FloatArray]:
+        """Bring S up to date, and what is prepared of the columns that are left."""
+        costs = self._costs
+        known = [column for column in self._prepared if self.state.is_left[column]]
+        known = sorted(known, key=costs.__getitem__)[:MOST_CARRIED]
+        has_stayed = self.state.leave_out(self._gone)
+        if not known:
+            return {}
+        before = self._inners[:, : len(self._gone)]
+        weights = before[known] / self._pivots[: len(self._gone)]
+        products = np.array([self._prepared[column] for column in known])
+        products = (products + matmul(weights, before.T))[:, has_stayed]
+        places = np.cumsum(has_stayed) - 1
+        return dict(zip(places[known].tolist(), products, strict=True))
 
     def _present_costs(self) -> FloatArray:
         return np.where(self.state.is_left, self.state.utilities(), np.inf)
 
-    def _prepare(self, n_columns: int, wanted: int | None = None) -> None:
-        """``AᵀS⁻¹a`` for the cheapest columns a that have none, with S as the batch began."""
-        costs = self._costs.copy()
-        costs[list(self._prepared)] = np.inf
-        cheapest = _cheapest(costs, n_columns)
-        if wanted is not None:
-            cheapest = np.union1d(cheapest, [wanted])
+    def _prepare(self, some: IntArray) -> None:
+        """``AᵀS⁻¹a`` for some columns a, where it is not known, with S as the batch began."""
+        new = np.array([column for column in some if column not in self._prepared], dtype=np.intp)
+        if len(new) == 0:
+            return
         A = self.state.A
-        solved = self._factor.solve(A.columns(cheapest))
+        solved = self._factor.solve(A.columns(new))
         with all_threads(2 * solved.size * A.shape[1]):
             products = np.ascontiguousarray(A.transposed_times(solved).T)
-        self._prepared.update(zip(cheapest.tolist(), products, strict=True))
+        self._prepared.update(zip(new.tolist(), products, strict=True))
 
 
 def _cheapest(costs: FloatArray, number: int) -> IntArray:
