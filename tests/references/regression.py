@@ -12,18 +12,39 @@ def rsr_objective(X, W, penalty, loss_smoothing, penalty_smoothing=1e-16):
     return residuals.sum() + penalty * rows.sum()
 
 
-def rsr_path(X, penalty, n_iter, loss_smoothing):
-    """Algorithm 1: W = (XᵀUX + λV)⁻¹XᵀUX with the weights of the last W, and the objective."""
-    d = X.shape[1]
-    residuals = np.sqrt(np.linalg.norm(X, axis=1) ** 2 + loss_smoothing)
-    rows = np.full(d, np.sqrt(1 + 1e-16))
-    objective = []
-    for _ in range(n_iter):
+def rsr_path(X, penalty, n_iter, loss_smoothing, *, accelerated=True):
+    """Algorithm 1: W = (XᵀUX + λV)⁻¹XᵀUX with the weights of the last W, and the objective.
+
+    Accelerated, the weights are those of the last W times a power of their last change, but where
+    the objective would rise.
+    """
+
+    def step(residuals, rows):
         U, V = np.diag(1 / (2 * residuals)), np.diag(1 / (2 * rows))
         W = np.linalg.solve(X.T @ U @ X + penalty * V, X.T @ U @ X)
         residuals = np.sqrt(np.linalg.norm(X - X @ W, axis=1) ** 2 + loss_smoothing)
         rows = np.sqrt(np.linalg.norm(W, axis=1) ** 2 + 1e-16)
-        objective.append(rsr_objective(X, W, penalty, loss_smoothing))
+        return W, residuals, rows, rsr_objective(X, W, penalty, loss_smoothing)
+
+    residuals = np.sqrt(np.linalg.norm(X, axis=1) ** 2 + loss_smoothing)
+    rows = np.full(X.shape[1], np.sqrt(1 + 1e-16))
+    before = residuals, rows
+    objective = []
+    inertia = 0
+    for _ in range(n_iter):
+        power = max(inertia - 1, 0) / (inertia + 2) if accelerated else 0
+        ahead = residuals * (residuals / before[0]) ** power, rows * (rows / before[1]) ** power
+        # No norm is less than nothing.
+        floors = np.sqrt(loss_smoothing), 1e-8
+        following = step(
+            *(np.maximum(one, floor) for one, floor in zip(ahead, floors, strict=True))
+        )
+        inertia += 1
+        if objective and following[-1] > objective[-1]:
+            following, inertia = step(residuals, rows), 1
+        before = residuals, rows
+        W, residuals, rows, value = following
+        objective.append(value)
     return W, np.array(objective)
 
 

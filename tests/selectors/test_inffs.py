@@ -36,9 +36,7 @@ def test_blocks_of_a_wide_table_give_the_same(monkeypatch, form):
     X = table(40, 30)
     expected = InfFS().fit(X).scores_
     monkeypatch.setattr(rank_correlation, "SIDE_MAX", 0)
-    monkeypatch.setattr(inffs, "DENSE_MAX", 0)
-    blocks = [slice(start, min(start + 7, 30)) for start in range(0, 30, 7)]
-    monkeypatch.setattr(rank_correlation.RankCorrelation, "_blocks", lambda self: blocks)
+    monkeypatch.setattr(rank_correlation, "BLOCK_SIZE", 7 * 40)
     np.testing.assert_allclose(InfFS().fit(form(X)).scores_, expected, rtol=1e-9)
 
 

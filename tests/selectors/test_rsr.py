@@ -27,13 +27,28 @@ def smoothing_of(X):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 0.9])
-def test_random_tables_have_the_path_of_algorithm_1(alpha, shape, form):
+@pytest.mark.parametrize("accelerated", [False, True])
+def test_random_tables_have_the_path_of_algorithm_1(monkeypatch, accelerated, alpha, shape, form):
+    if not accelerated:
+        monkeypatch.setattr(self_representation, "momentum_share", lambda inertia: 0)
     X = table(*shape)
     centred = X - X.mean(axis=0)
     model = RSR(alpha=alpha, max_iter=12, tol=0).fit(form(X))
-    W, objective = rsr_path(centred, model.penalty_, 12, smoothing_of(centred))
+    smoothing = smoothing_of(centred)
+    W, objective = rsr_path(centred, model.penalty_, 12, smoothing, accelerated=accelerated)
     np.testing.assert_allclose(model.objective_, objective, rtol=1e-8)
     np.testing.assert_allclose(model.scores_, row_norms(W), atol=1e-6 * row_norms(W).max())
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_momentum_takes_fewer_steps_to_an_objective_that_is_no_higher(monkeypatch, shape):
+    X = table(*shape)
+    fast = RSR().fit(X)
+    monkeypatch.setattr(self_representation, "momentum_share", lambda inertia: 0)
+    plain = RSR().fit(X)
+    assert fast.n_iter_ < plain.n_iter_
+    assert fast.objective_[-1] <= plain.objective_[-1] * (1 + 1e-6)
+    assert (np.diff(fast.objective_) <= 0).all()
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine])

@@ -20,16 +20,18 @@ FORMS = [np.asarray, sp.csr_array]
 SHAPES = {"more samples": (40, 12), "more features": (12, 25)}
 
 
+@pytest.mark.parametrize("filled", [0, 1])
 @pytest.mark.parametrize("together", [1, 5, 128])
 @pytest.mark.parametrize("refresh", [3, 200])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 @pytest.mark.parametrize("ridge", [1e-3, 0.1])
 def test_features_leave_in_the_order_of_new_fits(
-    monkeypatch, ridge, shape, form, refresh, together
+    monkeypatch, ridge, shape, form, refresh, together, filled
 ):
     monkeypatch.setattr(engine, "TOGETHER", together)
     monkeypatch.setattr(engine, "REFRESH", refresh)
+    monkeypatch.setattr(engine, "FILLED", filled)
     X = table(*shape)
     model = U2FS(n_clusters=2, ridge=ridge).fit(form(X))
     Y = centred_unit_columns(spectral_embedding(neighbor_graph(X, 5), 2)[1])

@@ -37,6 +37,16 @@ def test_products_are_those_of_the_centred_table(shape, dtype, form):
         (centred.gram_of_features(), expected.T @ expected),
         (centred.gram_of_samples(), expected @ expected.T),
         (centred.gram_of_samples(weights), expected * weights @ expected.T),
+        (centred.with_columns(chosen).times(V[chosen]), expected[:, chosen] @ V[chosen]),
+        (centred.with_columns(chosen).transposed_times(U), expected[:, chosen].T @ U),
+        (
+            centred.with_columns(weights > 0.5).gram_of_samples(),
+            expected[:, weights > 0.5] @ expected[:, weights > 0.5].T,
+        ),
+        (
+            centred.with_columns(chosen).squared_column_norms(),
+            (expected[:, chosen] ** 2).sum(axis=0),
+        ),
     ]:
         assert isinstance(found, np.ndarray)
         assert found.dtype == np.float64

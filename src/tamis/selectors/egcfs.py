@@ -16,6 +16,7 @@ from tamis.clustering import cluster_means, indicator, kmeans
 from tamis.graphs import CandidateEdges, Method, laplacian
 from tamis.selectors._graph import NeighborSelector
 from tamis.solvers.ratio_trace import scatter_root
+from tamis.solvers.refinement import Refinement
 from tamis.solvers.row_norms import row_norms
 from tamis.solvers.stopping import has_converged
 from tamis.solvers.table_operator import TableOperator
@@ -249,6 +250,7 @@ class GraphAndClusters:
         self.P = edges.weights(far, edges.ridge_for(far, settings.n_neighbors))
         gram = WeightedGram(self.X, 2 * settings.beta * laplacian(edges.graph(self.P)))
         self.W: FloatArray | None = None
+        self.refinement = Refinement()
         self._project(gram, settings._n_columns(*X.shape), FIRST_STEPS)
         assert self.W is not None
         Y = self.X @ self.W
@@ -288,6 +290,7 @@ class GraphAndClusters:
             self.settings.gamma,
             n_columns,
             start=self.W,
+            refinement=self.refinement,
             max_iter=n_steps,
             tol=1e-8,
         )

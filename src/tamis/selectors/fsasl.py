@@ -15,6 +15,7 @@ from tamis.base import OBJECTIVE, SOLVER
 from tamis.graphs import WEIGHT_SMOOTHING, CandidateEdges, Method, laplacian
 from tamis.selectors._graph import NeighborSelector
 from tamis.solvers.ratio_trace import scatter_root
+from tamis.solvers.refinement import Refinement
 from tamis.solvers.row_norms import row_norms
 from tamis.solvers.stopping import has_converged
 from tamis.solvers.table_operator import TableOperator
@@ -228,6 +229,7 @@ class AdaptiveStructure:
         self.P = edges.weights(far, edges.ridge_for(far, settings.n_neighbors))
         self.S = [np.full(cost.shape, 1 / cost.shape[1]) for cost in far]
         self.W: FloatArray | None = None
+        self.refinement = Refinement()
         self._project(settings._n_columns(*X.shape), FIRST_STEPS)
         near = edges.squared_distances(self.X @ self.W)
         self.mu = edges.ridge_for(near, settings.n_neighbors)
@@ -258,6 +260,7 @@ class AdaptiveStructure:
             self.settings.gamma,
             n_columns,
             start=self.W,
+            refinement=self.refinement,
             max_iter=n_steps,
             tol=1e-8,
         )

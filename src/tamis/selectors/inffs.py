@@ -7,13 +7,12 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils._param_validation import Interval
 
 from tamis._typing import FloatArray, Matrix
 from tamis.base import Selector
-from tamis.solvers.conjugate_gradients import conjugate_gradients
-from tamis.solvers.eigen import DENSE_MAX
+from tamis.solvers.all_paths import all_paths
+from tamis.solvers.dense import scale_rows
 from tamis.solvers.rank_correlation import RankCorrelation
 from tamis.utils.columns import extent, variances
 
@@ -33,9 +32,9 @@ class InfFS(Selector):
     :math:`\sum_{l \ge 1} r^l A^l \mathbf{1} = ((I - rA)^{-1} - I) \mathbf{1}`, with r a fraction of
     the inverse of the largest eigenvalue of A.
 
-    Cost: O(nd²) once for up to 6000 features, beyond that per step of Lanczos and of conjugate
-    gradients, of which there are about thirty; memory O(nd + min(d, 6000)²). No d × d matrix is
-    inverted. Sparse input is ranked a few columns at a time.
+    Cost: O(nd²) once for up to 6000 features, beyond that per step of Lanczos, of which there are
+    about ten; memory O(nd + min(d, 6000)²). No d × d matrix is inverted. Sparse input is never
+    densified, but for columns of many values: rows of m values cost O(nm²) instead.
 
     Parameters
     ----------
@@ -119,17 +118,13 @@ class InfFS(Selector):
         lowest, highest = extent(X)
         sigma = np.sqrt(variances(X / (highest - lowest).max()))
         graph = FeatureGraph(RankCorrelation(X), sigma / sigma.max(), self.alpha)
-        self.radius_ = graph.radius()
-        if (
-            self.radius_ <= ROUNDING * X.shape[1]
-        ):  # all columns are copies of each other, and α is zero
+        rounding = ROUNDING * X.shape[1]
+        ones = np.ones(X.shape[1])
+        found = all_paths(graph.times, ones, self.factor, negligible=rounding)
+        self.radius_ = found.radius
+        if self.radius_ <= rounding:  # all columns are copies of each other, and α is zero
             return np.zeros(X.shape[1])
-        r = self.factor / self.radius_
-        ones = np.ones((X.shape[1], 1))
-        energies = conjugate_gradients(
-            lambda V: V - r * graph.times(V), ones, tol=1e-13, max_iter=1000
-        ).solution
-        return r * graph.times(energies)[:, 0]
+        return found.solution
 
 
 class FeatureGraph:
@@ -145,10 +140,10 @@ class FeatureGraph:
     def __init__(self, correlation: RankCorrelation, sigma: FloatArray, alpha: float) -> None:
         self._correlation, self._alpha = correlation, alpha
         self._order = np.argsort(sigma, kind="stable")
-        self._sigma = sigma[self._order][:, None]
+        self._sigma = sigma[self._order]
 
     def times(self, V: FloatArray) -> FloatArray:
-        """``AV`` for columns."""
+        """``AV`` for a vector or columns."""
         unlike = V.sum(axis=0) - self._correlation.times(V)
         return self._alpha * self._largest_of_pairs_times(V) + (1 - self._alpha) * unlike
 
@@ -156,18 +151,8 @@ class FeatureGraph:
         """``max(σ_i, σ_j)`` times V, in order of σ: the smaller ones count by σ_i. O(d)."""
         ordered = V[self._order]
         smaller = np.cumsum(ordered, axis=0)
-        weighted = self._sigma * ordered
+        weighted = scale_rows(ordered, self._sigma)
         larger = weighted.sum(axis=0) - np.cumsum(weighted, axis=0)
         product = np.empty_like(V)
-        product[self._order] = self._sigma * smaller + larger
+        product[self._order] = scale_rows(smaller, self._sigma) + larger
         return product
-
-    def radius(self) -> float:
-        """The largest eigenvalue of A."""
-        size = self._correlation.size
-        if size <= DENSE_MAX:
-            return float(np.linalg.eigvalsh(self.times(np.eye(size)))[-1])
-        operator = LinearOperator(
-            (size, size), matvec=lambda v: self.times(v.reshape(-1, 1))[:, 0], dtype=np.float64
-        )
-        return float(eigsh(operator, 1, which="LA", v0=np.ones(size), tol=1e-12)[0][0])

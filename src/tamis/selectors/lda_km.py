@@ -16,6 +16,7 @@ from tamis.solvers.ratio_trace import (
     ratio_trace_l21,
     scatter_root,
 )
+from tamis.solvers.refinement import Refinement
 from tamis.solvers.result import SolverResult
 from tamis.solvers.table_operator import TableOperator
 
@@ -159,12 +160,13 @@ class LDAKM(ProjectedKMeans):
         """Discriminant analysis and K-means in turn, from each of the first clusters."""
         gram = IndefiniteGram(TableOperator.centred(X, norm=np.sqrt(X.shape[1])))
         root = scatter_root(gram.X, self.ridge, remedy="use TRACK, or fewer samples")
+        refinement = Refinement()
         n_columns = self._n_columns(*X.shape)
 
         def ratio_trace(labels: IntArray) -> RatioTrace:
             """The scatter within these clusters, the total one whitened, and the penalty."""
             B = between_root(gram.X, labels)
-            return RatioTrace(gram, root, B, self.gamma, self.ridge)
+            return RatioTrace(gram, root, B, self.gamma, self.ridge, refinement)
 
         def project(problem: RatioTrace, W: FloatArray | None) -> SolverResult[FloatArray]:
             """W for given clusters: penalised discriminant analysis."""

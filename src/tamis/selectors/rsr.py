@@ -26,9 +26,9 @@ class RSR(Selector):
     a sample that nothing rebuilds counts by its distance. Features are ranked by the norms of the
     rows of W. The problem is convex.
 
-    Cost: O(nd² + d³) per step for d ≤ n, O(n²d + n³) for n < d, where W is not formed; memory
-    O(nd + min(n, d)²). Sparse input is centred implicitly and never densified whole. Tables with
-    more than 6000 of both samples and features are refused.
+    Cost: O(nd² + d³) per step for d ≤ n, O(n²d + n³) for n < d, where W is not formed, and there
+    O(n·nnz + n³) for sparse columns; memory O(nd + min(n, d)²). Sparse input is centred implicitly
+    and never densified whole. Tables with more than 6000 of both samples and features are refused.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class RSR(Selector):
     max_iter : int, default=500
         Steps of the descent at most.
     tol : float, default=1e-6
-        The descent stops when the objective falls by no more than this, relative. 0 runs
-        `max_iter` steps.
+        The descent stops when the objective falls by no more than this, relative, in each of
+        three steps. 0 runs `max_iter` steps.
     keep : list of str or int, or None, default=None
         Columns that are always selected, by name, pattern ("id_*") or index. They come first; the
         others are ranked as without them, since the method does not choose given some.
@@ -78,6 +78,8 @@ class RSR(Selector):
       hundredth of the mean row of the table. The reweighting of the paper's Algorithm 1, with these
       weights, then descends on the objective exactly, where a guard against division by zero that
       is added to the weights alone does not.
+    - A step starts ahead of the last W, by Nesterov's momentum, and is done anew without it where
+      the objective would rise.
     - For n < d its d × d system is solved as one of n × n, which is equal and not singular.
 
     References

@@ -33,11 +33,14 @@ from tamis.solvers.row_norms import row_norms
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.norms import largest_value
 from tamis.utils.rows import squared_row_norms
+from tamis.utils.sparse import with_zeros_implicit
 
 # Steps of each block in an iteration: enough for the blocks to keep pace with each other. Those of
 # the labels are a limit: they end where rounding begins.
 LABEL_STEPS = 300
 REGRESSION_STEPS = 2
+# A dense table is taken as a sparse one if no more than this share of its cells has a value.
+MOST_CELLS = 0.1
 # Iterations of the regression and its weights at the end, for the order of its small rows.
 LAST_REGRESSIONS = 10
 
@@ -275,7 +278,9 @@ class RobustModel:
     """
 
     def __init__(self, settings: RUFS, X: Matrix, L: SparseMatrix, labels: IntArray) -> None:
+        X = with_zeros_implicit(X, MOST_CELLS)
         self.settings, self.X, self.L = settings, X, L
+        self.table = TableOperator(X)
         self.squared_norms = squared_row_norms(X)
         self.G = labels_as_factor(labels, settings.n_clusters)
         self.F = np.zeros((settings.n_clusters, X.shape[1]))
@@ -331,7 +336,7 @@ class RobustModel:
         scale = np.sqrt(self.settings.alpha * self._label_loss()[1])
         target = scale[:, None] * self.G
         regression = ReweightedRegression(
-            TableOperator(self.X, row_scale=scale),
+            self.table.rows_scaled(scale),
             self.settings.beta,
             self.row_smoothing,
             self.regression,

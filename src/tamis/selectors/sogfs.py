@@ -20,6 +20,7 @@ from tamis.graphs import (
 )
 from tamis.selectors._graph import NeighborSelector
 from tamis.solvers.l21 import orthonormal_l21
+from tamis.solvers.refinement import Refinement
 from tamis.solvers.row_norms import PENALTY_SMOOTHING, row_norms, smoothed_norms
 from tamis.solvers.stopping import has_converged
 from tamis.solvers.weighted_gram import WeightedGram
@@ -238,10 +239,16 @@ class StructuredGraph:
         ridge = edges.ridge_for(far, settings.n_neighbors)
         self.weights = edges.weights(far, ridge)
         self.S = edges.graph(self.weights)
+        self.refinement = Refinement()
         gram = WeightedGram(X, laplacian(self.S))
         self.penalty = settings.gamma * float(gram.diagonal.mean()) or 1.0
         self.W = orthonormal_l21(
-            gram, self.penalty, settings._n_columns(*X.shape), max_iter=FIRST_STEPS, tol=1e-6
+            gram,
+            self.penalty,
+            settings._n_columns(*X.shape),
+            max_iter=FIRST_STEPS,
+            tol=1e-6,
+            refinement=self.refinement,
         ).solution
         near = edges.squared_distances(X @ self.W)
         self.alpha = edges.ridge_for(near, settings.n_neighbors)
@@ -259,7 +266,13 @@ class StructuredGraph:
         gram = WeightedGram(self.X, laplacian(self.S))
         # The sum over pairs counts each twice: 2Tr(WᵀXᵀLXW).
         self.W = orthonormal_l21(
-            gram, self.penalty / 2, self.W.shape[1], max_iter=STEPS, tol=1e-8, start=self.W
+            gram,
+            self.penalty / 2,
+            self.W.shape[1],
+            max_iter=STEPS,
+            tol=1e-8,
+            start=self.W,
+            refinement=self.refinement,
         ).solution
 
     def objective(self) -> float:

@@ -74,7 +74,7 @@ def block_coordinate_descent(model: Model, *, max_iter: int, tol: float) -> Solv
     before, inertia = model, 0
     for _ in range(max_iter):
         following = copy.copy(model)
-        following.extrapolate(before, max(inertia - 1, 0) / (inertia + 2))
+        following.extrapolate(before, momentum_share(inertia))
         following.update()
         value = following.objective()
         inertia += 1
@@ -98,6 +98,11 @@ def block_coordinate_descent(model: Model, *, max_iter: int, tol: float) -> Solv
         converged=converged or tol == 0,
         solver="block coordinate descent with momentum",
     )
+
+
+def momentum_share(inertia: int) -> float:
+    """Nesterov's share of the last move, after so many iterations with momentum."""
+    return max(inertia - 1, 0) / (inertia + 2)
 
 
 class Rankings:

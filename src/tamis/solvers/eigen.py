@@ -8,16 +8,14 @@ checked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Self
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
 from tamis._typing import FloatArray, Operator, SparseMatrix
 from tamis.solvers.dense import eigenpairs_in_range
-from tamis.solvers.result import SolverResult
+from tamis.solvers.eigenpairs import Eigenpairs
+from tamis.solvers.refinement import Refinement
 
 # Up to this size a dense eigensolver beats Lanczos on a factorized inverse.
 DENSE_MAX = 400
@@ -32,41 +30,6 @@ LANCZOS_PASSES = 4
 INVERSE_SHIFT = 1e-8
 
 
-@dataclass(frozen=True, kw_only=True)
-class Eigenpairs(SolverResult[FloatArray]):
-    """Eigenpairs in ascending order: its solution are the orthonormal eigenvectors, as columns.
-
-    The objective is the sum of the eigenvalues, the optimality the largest residual
-    ``‖P⁻¹v − v/λ‖·λ_min``, relative to the largest eigenvalue of the inverse, or ``‖Pv − λv‖``
-    relative to the size of P where P itself is given.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_pairs,)
-    """
-
-    values: FloatArray
-
-    @classmethod
-    def found(
-        cls, values: FloatArray, vectors: FloatArray, residual: float, solver: str
-    ) -> Eigenpairs:
-        """Eigenpairs of a residual that has been accepted."""
-        return cls(
-            solution=vectors,
-            objective=np.array([values.sum()]),
-            optimality=float(residual),
-            converged=True,
-            solver=solver,
-            values=values,
-        )
-
-    def less(self, shift: float) -> Self:
-        """The eigenpairs of the matrix less `shift` times the identity."""
-        values = self.values - shift
-        return replace(self, values=values, objective=np.array([values.sum()]))
-
-
 def largest_of_inverse(
     solve: Operator,
     size: int,
@@ -75,6 +38,7 @@ def largest_of_inverse(
     solver: str,
     *,
     affordable: bool,
+    refinement: Refinement | None = None,
 ) -> Eigenpairs:
     """Smallest eigenpairs of P from applications of P⁻¹, by Lanczos, with a dense way out.
 
@@ -89,11 +53,17 @@ def largest_of_inverse(
         How P⁻¹ is applied, and why so: handed on to the result.
     affordable : bool
         Whether P⁻¹ may be formed, if Lanczos fails.
+    refinement : Refinement or None, default=None
+        That of a descent whose last eigenvectors are `start`: they are refined first.
     """
     if n_pairs > size:
         raise ValueError(f"{n_pairs} eigenvectors were asked of a matrix of size {size}.")
     if affordable and (size <= DENSE_MAX or n_pairs > size // 3):
         return _from_dense(solve, size, n_pairs, "the matrix is small")
+    if refinement is not None and start is not None and start.shape[1] == n_pairs:
+        refined = refinement(solve, start, solver)
+        if refined is not None:
+            return refined
 
     operator = LinearOperator((size, size), matvec=solve, dtype=np.float64)
     guess = first_guess(size, start)

@@ -18,7 +18,8 @@ from tamis.solvers.dense import (
     eigenpairs_in_range,
     scale_rows,
 )
-from tamis.solvers.eigen import DENSE_MAX, SIDE_MAX, Eigenpairs, first_guess, largest_of_inverse
+from tamis.solvers.eigen import DENSE_MAX, SIDE_MAX, first_guess, largest_of_inverse
+from tamis.solvers.eigenpairs import Eigenpairs
 from tamis.solvers.table_operator import TableOperator
 
 # Up to this many samples the sparse LU factors of a neighbour graph stay small.

@@ -15,17 +15,10 @@ from tamis.solvers.dense import (
     eigenpairs_in_range,
     scale_rows,
 )
-from tamis.solvers.eigen import DENSE_MAX, SIDE_MAX, Eigenpairs, largest_of_inverse
+from tamis.solvers.eigen import DENSE_MAX, SIDE_MAX, largest_of_inverse
+from tamis.solvers.eigenpairs import Eigenpairs
+from tamis.solvers.refinement import refined
 from tamis.solvers.table_operator import TableOperator
-
-# Sine of the angle to the true eigenvectors at which a refined subspace is accepted. Objectives
-# err by its square.
-ANGLE_MAX = 1e-8
-# Steps of inverse iteration after which a new start is cheaper.
-REFINING_STEPS = 8
-# Vectors that are refined beside the wanted ones: they show the gap behind these, and catch an
-# eigenvector that the start misses.
-GUARDS = 3
 
 
 class IndefiniteGram:
@@ -114,7 +107,7 @@ class IndefiniteGram:
             solve = self.inverse(diagonal + shift, weight, U)
             if solve is not None:
                 solver = f"subspace iteration on the inverse by {inverse}: {self._reason}"
-                found = _refined(solve, start, self._guards, solver)
+                found = refined(solve, start, self._guards, solver)
                 if found is not None:
                     pairs, self._guards = found
                     self._misses = 0
@@ -226,55 +219,3 @@ def _cholesky_inverse(M: FloatArray) -> Operator | None:
     except np.linalg.LinAlgError:
         return None
     return lambda V: scale_rows(factor.solve(scale_rows(V, e)), e)
-
-
-def _refined(
-    solve: Operator, start: FloatArray, guards: FloatArray | None, solver: str
-) -> tuple[Eigenpairs, FloatArray] | None:
-    """Block inverse iteration with Rayleigh–Ritz; None where the gap is too small for it.
-
-    Beside the eigenpairs it returns guards for the next time: approximate eigenvectors behind the
-    wanted ones. Random guards, the first time, need a step more to be of use.
-    """
-    size, n_pairs = start.shape
-    n_guards = min(GUARDS, size - n_pairs)
-    if n_guards < 1:
-        return None
-    first_steps = 2
-    if guards is None or guards.shape != (size, n_guards):
-        guards = np.random.default_rng(0).standard_normal((size, n_guards))
-    else:
-        first_steps = 1
-    V = np.hstack([start, np.linalg.qr(guards - start @ (start.T @ guards))[0]])
-    for step in range(1, REFINING_STEPS + 1):
-        image = solve(V)
-        inner = V.T @ image
-        inverse_values, rotation = np.linalg.eigh((inner + inner.T) / 2)
-        inverse_values, rotation = inverse_values[::-1], rotation[:, ::-1]
-        V, image = V @ rotation, image @ rotation
-        wanted, behind = inverse_values[n_pairs - 1], inverse_values[n_pairs]
-        if inverse_values[-1] <= 0:
-            return None
-        contraction = behind / wanted
-        remainder = image[:, :n_pairs] - V[:, :n_pairs] * inverse_values[:n_pairs]
-        # The image is a step ahead of the vectors whose residual this is.
-        angle = contraction * np.linalg.norm(remainder) / max(wanted - behind, 1e-300)
-        image /= inverse_values
-        if step >= first_steps and angle <= ANGLE_MAX:
-            residual = np.linalg.norm(remainder, axis=0).max() / inverse_values[0]
-            pairs = Eigenpairs.found(
-                1 / inverse_values[:n_pairs], image[:, :n_pairs], residual, solver
-            )
-            return pairs, image[:, n_pairs:]
-        if angle * contraction ** (REFINING_STEPS - step) > ANGLE_MAX:
-            return None
-        V = _orthonormal(image)
-    return None
-
-
-def _orthonormal(V: FloatArray) -> FloatArray:
-    """An orthonormal basis of columns that are nearly so already."""
-    try:
-        return cholesky(V.T @ V).solve_half(V.T).T
-    except np.linalg.LinAlgError:
-        return np.linalg.qr(V)[0]

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import MultiTaskLasso
 
 from tamis._typing import FloatArray, IntArray
+from tamis.solvers.refinement import Refinement
 from tamis.solvers.result import SolverResult
 from tamis.solvers.row_norms import PENALTY_SMOOTHING, row_norms, smoothed_norms
 from tamis.solvers.stopping import has_converged, stationarity
@@ -36,6 +37,7 @@ def orthonormal_l21(
     max_iter: int,
     tol: float,
     start: FloatArray | None = None,
+    refinement: Refinement | None = None,
 ) -> SolverResult[FloatArray]:
     """Minimise ``Tr(WᵀMW) + γ Σ_i sqrt(‖w_i‖² + ζ)`` under ``WᵀW = I``, by reweighting.
 
@@ -44,7 +46,8 @@ def orthonormal_l21(
 
     Where M is singular the first step must not start from equal weights: the null space is then
     the degenerate answer, and rounding chooses within it. Rows start at ``M_ii^-½`` instead.
-    Given a feasible `start`, the objective ends no higher than there.
+    Given a feasible `start`, the objective ends no higher than there. With the `refinement` of an
+    alternation, of which this is one block, its last eigenvectors are refined where they can be.
 
     Returns
     -------
@@ -65,7 +68,7 @@ def orthonormal_l21(
     converged = False
     pairs = None
     for _ in range(max_iter):
-        pairs = M.smallest(gamma / (2 * norms), n_columns, start=W)
+        pairs = M.smallest(gamma / (2 * norms), n_columns, start=W, refinement=refinement)
         W = pairs.solution
         norms = smoothed_norms(W, PENALTY_SMOOTHING)
         objective.append(float(np.einsum("ij,ij->", W, M @ W) + gamma * norms.sum()))

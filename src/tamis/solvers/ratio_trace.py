@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tamis._typing import FloatArray, Operator
 from tamis.solvers.dense import eigh, scale_rows
-from tamis.solvers.eigen import SIDE_MAX, Eigenpairs, largest_of_inverse
+from tamis.solvers.eigen import SIDE_MAX, largest_of_inverse
+from tamis.solvers.eigenpairs import Eigenpairs
 from tamis.solvers.indefinite import IndefiniteGram
+from tamis.solvers.refinement import Refinement
 from tamis.solvers.result import SolverResult, descent_result
 from tamis.solvers.row_norms import RATIO_SMOOTHING, smoothed_norms, smoothing_of
 from tamis.solvers.stopping import has_converged, stationarity
@@ -66,6 +68,8 @@ class RatioTrace:
         A root of the scatter between the clusters: ``S_t − S_w = BᵀB``.
     gamma, ridge : float
         γ, and δ > 0.
+    refinement : Refinement
+        Of the eigenvectors, from step to step; problems that differ in B may share it.
     """
 
     gram: IndefiniteGram
@@ -73,6 +77,7 @@ class RatioTrace:
     B: FloatArray
     gamma: float
     ridge: float
+    refinement: Refinement = field(default_factory=Refinement)
 
     def norms(self, W: FloatArray) -> FloatArray:
         """The smoothed row norms; no row of a feasible W is longer than δ^-½."""
@@ -111,6 +116,7 @@ class RatioTrace:
             None if start is None else self.root(start),
             "Lanczos on the inverse: few eigenvectors are wanted of a large matrix",
             affordable=self.gram.size <= SIDE_MAX,
+            refinement=self.refinement,
         )
         # W = A⁻¹RZ/μ equals R⁻¹Z, but rows that the penalty pushes down keep their relative order.
         return replace(pairs, solution=inverse(self.root(pairs.solution)) * pairs.values)

@@ -7,15 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from tamis._typing import FloatArray
+from tamis.solvers.block_coordinate_descent import momentum_share
+from tamis.solvers.column_forms import ColumnForms
 from tamis.solvers.dense import solver_of_identity_plus
 from tamis.solvers.eigen import SIDE_MAX
 from tamis.solvers.result import SolverResult
 from tamis.solvers.row_norms import LOSS_SMOOTHING, PENALTY_SMOOTHING, row_norms, smoothing_of
+from tamis.solvers.sample_span import SampleSpan
 from tamis.solvers.stopping import has_converged
 from tamis.solvers.table_operator import TableOperator
 from tamis.utils.blocks import row_blocks
 
 __all__ = ["SelfRepresentation"]
+
+# Steps, one after the other, in which the objective must change no more.
+N_CALM = 3
 
 
 @dataclass(frozen=True)
@@ -29,10 +35,15 @@ class _Norms:
 class SelfRepresentation:
     """``Σ_i sqrt(‖x_i − x_iW‖² + ζ) + λ Σ_j sqrt(‖w_j‖² + ζ')`` over W, by reweighting.
 
-    Each step minimises a quadratic that majorises both sums, so that the objective never rises; it
-    is convex, and the steps end at its optimum. W is d × d and formed only where d ≤ n. With
-    ``e = 2‖w‖/λ`` and ``s = (2‖x − xW‖)^-½``, a step is ``W = eAᵀ(I + AeAᵀ)⁻¹A`` for ``A = sX``,
-    of which the n × n matrix ``(I + AeAᵀ)⁻¹AAᵀ(I + AeAᵀ)⁻¹`` gives all norms.
+    Each step minimises a quadratic that majorises both sums; the problem is convex, and the steps
+    end at its optimum. A step starts from weights that are ahead of the last ones, by Nesterov's
+    share of their last move in logarithms: rows that vanish do so by a factor per step. One that
+    would raise the objective is done anew without momentum, which then builds up again.
+
+    W is d × d and formed only where d ≤ n. Otherwise rows of X and W have n coordinates at most, in
+    the span of the samples, Z. With ``e = 2‖w‖/λ`` and ``s = (2‖x − xW‖)^-½`` a step is
+    ``W = eAᵀB`` with ``B = (I + AeAᵀ)⁻¹sZ`` for ``A = sX``, and leaves ``B/s`` of Z: the n × n
+    matrix B gives all norms.
 
     Parameters
     ----------
@@ -47,7 +58,8 @@ class SelfRepresentation:
 
     Notes
     -----
-    O(nd² + d³) per step where d ≤ n, O(n²d + n³) where n < d; O(min(n, d)²) memory beside X.
+    O(nd² + d³) per step where d ≤ n, O(n²d + n³) where n < d, of sparse columns O(n·nnz + n³);
+    O(min(n, d)²) memory beside X.
     """
 
     def __init__(self, X: TableOperator, *, remedy: str) -> None:
@@ -59,36 +71,42 @@ class SelfRepresentation:
                 f"regression of the table on itself; {remedy}."
             )
         self._wide = n_samples < n_features
-        self._gram = X.gram_of_samples() if self._wide else None
-        if self._gram is None:
+        if self._wide:
+            self._coordinates = np.asarray(SampleSpan(X).table.stored)
+            self._forms = ColumnForms(X)
+            self._lengths = row_norms(self._coordinates)
+        else:
             self._lengths = self._residuals(np.eye(n_features))
-        else:
-            self._lengths = np.sqrt(self._gram.diagonal().clip(min=0))
         self._smoothing = smoothing_of(LOSS_SMOOTHING, float(self._lengths.mean()))
-        A = X.rows_scaled(1 / self._loss_scale(_Norms(np.zeros(n_features), self._lengths)))
-        if self._gram is None:
-            slopes = row_norms(A.gram_of_features())
+        scale = self._loss_scale(_Norms(np.zeros(n_features), self._lengths))
+        if self._wide:
+            slopes = self._forms(self._coordinates / scale[:, None] ** 2)
         else:
-            slopes = _forms(A, A.gram_of_samples())
+            slopes = row_norms(X.rows_scaled(1 / scale).gram_of_features())
         self.largest_penalty = 2 * float(slopes.max(initial=0))
 
     def minimise(self, penalty: float, *, max_iter: int, tol: float) -> SolverResult[FloatArray]:
         """The norms of the rows of W for a positive penalty λ.
 
-        Its optimality is the relative change of the objective in the last step.
+        It has converged when the objective changed by no more than `tol`, relative, in each of the
+        last ``N_CALM`` steps. Its optimality is that change in the last step.
         """
-        norms = _Norms(np.ones(self.X.shape[1]), self._lengths)
+        norms = before = _Norms(np.ones(self.X.shape[1]), self._lengths)
         objective: list[float] = []
-        converged = False
+        converged, inertia = False, 0
         for _ in range(max_iter):
-            following = self._step(norms, penalty)
+            ahead = self._ahead(norms, before, momentum_share(inertia))
+            following = self._step(ahead, penalty)
             value = self._value(following, penalty)
+            inertia += 1
+            if objective and value > objective[-1]:
+                following, inertia = self._step(norms, penalty), 1
+                value = self._value(following, penalty)
             if objective and value > objective[-1]:  # rounding, at the optimum
-                value = objective[-1]
-            else:
-                norms = following
+                following, value = norms, objective[-1]
+            before, norms = norms, following
             objective.append(value)
-            converged = has_converged(objective, tol)
+            converged = has_converged(objective, tol, n_calm=N_CALM)
             if converged:
                 break
         change = abs(objective[-1] - objective[-2]) if len(objective) > 1 else np.inf
@@ -99,6 +117,15 @@ class SelfRepresentation:
             optimality=float(change / max(abs(objective[-1]), np.finfo(float).tiny)),
             converged=converged or tol == 0,
             solver=f"reweighting by a system of the {side}: there are no more of them",
+        )
+
+    def _ahead(self, norms: _Norms, before: _Norms, momentum: float) -> _Norms:
+        """Norms whose smoothed logarithms have moved on by `momentum` times their last move."""
+        if momentum == 0:
+            return norms
+        return _Norms(
+            _moved_on(norms.rows, before.rows, momentum, PENALTY_SMOOTHING),
+            _moved_on(norms.residuals, before.residuals, momentum, self._smoothing),
         )
 
     def _value(self, norms: _Norms, penalty: float) -> float:
@@ -113,12 +140,11 @@ class SelfRepresentation:
         e = 2 * np.sqrt(norms.rows**2 + PENALTY_SMOOTHING) / penalty
         scale = self._loss_scale(norms)
         A = self.X.rows_scaled(1 / scale)
-        if self._gram is None:
+        if not self._wide:
             return self._by_features(A, e)
-        inverse = solver_of_identity_plus(A.gram_of_samples(e))
-        half = inverse(self._gram / scale[:, None] / scale)
-        Q = inverse(half.T)
-        return _Norms(e * _forms(A, Q), scale * np.sqrt(Q.diagonal().clip(min=0)))
+        solve = solver_of_identity_plus(A.gram_of_samples(e))
+        B = solve(self._coordinates / scale[:, None])
+        return _Norms(e * self._forms(B / scale[:, None]), scale * row_norms(B))
 
     def _by_features(self, A: TableOperator, e: FloatArray) -> _Norms:
         gram = A.gram_of_features()
@@ -134,10 +160,9 @@ class SelfRepresentation:
         return found
 
 
-def _forms(A: TableOperator, Q: FloatArray) -> FloatArray:
-    """``sqrt(a_jᵀQa_j)`` for each column of A, of which a few at a time are made dense."""
-    found = np.empty(A.shape[1])
-    for some in row_blocks(A.shape[1], A.shape[0]):
-        columns = A.columns(np.arange(some.start, some.stop))
-        found[some] = np.einsum("nd,nd->d", columns, Q @ columns)
-    return np.sqrt(found.clip(min=0))
+def _moved_on(
+    norms: FloatArray, before: FloatArray, momentum: float, smoothing: float
+) -> FloatArray:
+    squares = norms**2 + smoothing
+    ahead = squares * (squares / (before**2 + smoothing)) ** momentum
+    return np.sqrt((ahead - smoothing).clip(min=0))

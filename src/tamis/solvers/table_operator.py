@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.solvers.dense import matmul, root_of_products, scale_rows
 from tamis.solvers.row_gram import RowGram
 from tamis.utils.blocks import row_blocks
@@ -59,6 +59,8 @@ class TableOperator:
         self.origin = np.zeros(X.shape[1]) if shift is None else shift
         self._row_scale = row_scale
         self._is_centred = False
+        # The products of the stored rows; operators that differ in their row scales share them.
+        self._row_grams: list[RowGram] = []
         # What is left of the shift, to be taken out of products.
         self._shift: FloatArray | None = None
         self.stored: Matrix
@@ -198,6 +200,17 @@ class TableOperator:
             columns = columns - self._shift[chosen]
         return columns if self._row_scale is None else scale_rows(columns, self._row_scale)
 
+    def with_columns(self, chosen: IntArray | BoolArray) -> Self:
+        """The operator of some of its columns."""
+        some = copy.copy(self)
+        some.stored, some.origin = self.stored[:, chosen], self.origin[chosen]
+        some.shape = (self.shape[0], len(some.origin))
+        some._shift = None if self._shift is None else self._shift[chosen]
+        some._row_grams = []
+        if "_squared_column_norms" in vars(self):
+            some._squared_column_norms = self._squared_column_norms[chosen]
+        return some
+
     def column_means(self) -> FloatArray:
         """Means of the columns. O(nd), or O(nnz) if sparse."""
         weights = np.ones(self.shape[0]) if self._row_scale is None else self._row_scale
@@ -268,9 +281,11 @@ class TableOperator:
             return gram
         return self._row_scale[:, None] * gram * self._row_scale
 
-    @cached_property
+    @property
     def _row_gram(self) -> RowGram:
-        return RowGram(self.stored)
+        if not self._row_grams:
+            self._row_grams.append(RowGram(self.stored))
+        return self._row_grams[0]
 
 
 def _without_repeats(X: Matrix, most: float) -> tuple[Matrix, FloatArray | None]:

@@ -9,7 +9,9 @@ import scipy.sparse as sp
 from tamis._typing import FloatArray, Matrix, Operator, SparseMatrix
 from tamis.solvers.conjugate_gradients import inverse_by_conjugate_gradients
 from tamis.solvers.dense import cholesky_of_identity_plus, eigh, matmul, scale_rows
-from tamis.solvers.eigen import SIDE_MAX, Eigenpairs, largest_of_inverse
+from tamis.solvers.eigen import SIDE_MAX, largest_of_inverse
+from tamis.solvers.eigenpairs import Eigenpairs
+from tamis.solvers.refinement import Refinement
 from tamis.solvers.row_gram import RowGram
 from tamis.utils.rows import dirichlet_energies
 from tamis.utils.sparse import is_sparse
@@ -68,9 +70,16 @@ class WeightedGram:
         return lambda v: scale_rows(inner(scale_rows(v, e)), e)
 
     def smallest(
-        self, diagonal: FloatArray, n_pairs: int, start: FloatArray | None = None
+        self,
+        diagonal: FloatArray,
+        n_pairs: int,
+        start: FloatArray | None = None,
+        refinement: Refinement | None = None,
     ) -> Eigenpairs:
-        """The smallest eigenpairs of ``diag(diagonal) + M``, for a positive diagonal."""
+        """The smallest eigenpairs of ``diag(diagonal) + M``, for a positive diagonal.
+
+        With a `refinement`, `start` has the last eigenvectors of a descent.
+        """
         return largest_of_inverse(
             self.inverse(diagonal),
             self.size,
@@ -78,6 +87,7 @@ class WeightedGram:
             start,
             self._form.solver,
             affordable=self.size <= SIDE_MAX,
+            refinement=refinement,
         )
 
 

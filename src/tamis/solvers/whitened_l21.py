@@ -6,6 +6,7 @@ import numpy as np
 
 from tamis._typing import FloatArray, Operator
 from tamis.solvers.eigen import SIDE_MAX, largest_of_inverse
+from tamis.solvers.refinement import Refinement
 from tamis.solvers.result import SolverResult
 from tamis.solvers.row_norms import RATIO_SMOOTHING, smoothed_norms, smoothing_of
 from tamis.solvers.stopping import has_converged, stationarity
@@ -28,6 +29,7 @@ def whitened_l21(
     n_columns: int,
     *,
     start: FloatArray | None = None,
+    refinement: Refinement | None = None,
     max_iter: int,
     tol: float,
 ) -> SolverResult[FloatArray]:
@@ -52,6 +54,8 @@ def whitened_l21(
     n_columns : int
     start : ndarray of shape (n_features, n_columns) or None, default=None
         A feasible W: the objective ends no higher than there. None weighs all features alike.
+    refinement : Refinement or None, default=None
+        That of an alternation, of which this is one block; None for a new one.
     max_iter : int
     tol : float
 
@@ -62,9 +66,11 @@ def whitened_l21(
 
     Notes
     -----
-    An inverse of M and about 35 applications of it and of the root per step.
+    An inverse of M and about 35 applications of it and of the root per step; a few applications to
+    all columns at once where the last eigenvectors can be refined.
     """
     W = start
+    refinement = refinement or Refinement()
     norms = np.full(M.size, ridge**-0.5) if W is None else whitened_norms(W, ridge)
     objective: list[float] = []
     converged = False
@@ -78,6 +84,7 @@ def whitened_l21(
             None if W is None else root(W),
             "Lanczos on the whitened inverse",
             affordable=M.size <= SIDE_MAX,
+            refinement=refinement,
         )
         # P⁻¹RZ/μ equals R⁻¹Z, but rows that the penalty pushes down keep their relative order.
         W, solver = inverse(root(pairs.solution)) * pairs.values, pairs.solver

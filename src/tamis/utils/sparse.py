@@ -27,6 +27,13 @@ def canonical_csr(X: Matrix) -> SparseMatrix:
     return table
 
 
+def with_zeros_implicit(X: Matrix, most: float) -> Matrix:
+    """A dense table as a sparse one, if no more than the share `most` of its cells has a value."""
+    if is_sparse(X) or np.count_nonzero(X) > most * X.size:
+        return X
+    return sp.csr_array(X)
+
+
 def with_short_indices(X: Matrix) -> Matrix:
     """A sparse table with 32-bit indices, if they suffice: scikit-learn's K-means takes no others.
 
