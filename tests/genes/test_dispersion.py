@@ -97,7 +97,7 @@ def test_standardised_variance_within_batches():
     counts, _, _ = planted(n_cells=240, n_genes=300)
     counts = sp.csr_array(counts[:, np.asarray(counts.sum(axis=0)).ravel() > 5], dtype=np.float32)
     whole = standardised_variance(counts).normalised
-    one = standardised_variance_within(counts, Batches.one(240))
+    one = standardised_variance_within(counts, Batches.one(240), np.ones(counts.shape[1], bool))
     np.testing.assert_array_equal(one, whole)
     # Of deviations from the means of the batches, by the formula.
     codes = np.arange(240) % 3
@@ -109,5 +109,5 @@ def test_standardised_variance_within_batches():
     deviation = np.sqrt(10 ** loess(np.log10(total), np.log10(variances), 0.3))
     clipped = np.minimum(dense, total + deviation * np.sqrt(240))
     expected = ((clipped - means[codes]) ** 2).sum(axis=0) / (freedom * deviation**2)
-    found = standardised_variance_within(counts, batches)
+    found = standardised_variance_within(counts, batches, np.ones(counts.shape[1], bool))
     np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -114,14 +114,17 @@ def ranks(values: FloatArray) -> FloatArray:
 def best_rank_in_a_group(marks: FloatArray) -> FloatArray:
     """For each gene its rank as a marker in the group that it marks best.
 
-    So every group, of whatever size, has its best marker among the first.
+    So every group, of whatever size, has its best marker among the first. Equal ones share the
+    best of their ranks.
     """
-    order = np.argsort(-marks, axis=1, kind="stable")
-    place = np.empty(marks.shape[1])
+    places = np.arange(1, marks.shape[1] + 1)
     best = np.full(marks.shape[1], np.inf)
-    for row in order:
-        place[row] = np.arange(1, len(row) + 1)
-        np.minimum(best, place, out=best)
+    for costs in -marks:
+        order = np.argsort(costs)
+        ordered = costs[order]
+        differs = np.r_[True, ordered[1:] != ordered[:-1]]
+        place = np.maximum.accumulate(np.where(differs, places, 0))
+        best[order] = np.minimum(best[order], place)
     return best
 
 

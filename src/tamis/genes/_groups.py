@@ -47,6 +47,11 @@ class Batches:
         """All cells in one batch."""
         return cls.of(np.zeros(n_cells, dtype=np.intp))
 
+    @property
+    def is_one(self) -> bool:
+        """Whether all cells are in one batch."""
+        return len(self.sizes) == 1
+
     def means(self, X: SparseMatrix) -> FloatArray:
         """Means of the columns in each batch, (n_batches, n_genes)."""
         sums = np.asarray((indicator(self.codes, len(self.sizes)) @ X).toarray(), dtype=np.float64)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, SparseMatrix
+from tamis._typing import BoolArray, FloatArray, IntArray, SparseMatrix
 from tamis.genes._dispersion import (
+    Moments,
     log_variance,
+    mean_and_variance,
     residual_variance,
     standardised_variance_within,
 )
@@ -18,7 +20,9 @@ from tamis.genes._evidence import N_BY_GROUPS, Sums, filled, mean_rank, ranks
 from tamis.genes._groups import Batches, graph_of_cells, groups_of
 from tamis.genes._matrix import Cells, cells_with, with_data
 
-# The second graph is made of the best genes of the first; within batches no others are ranked.
+# The graph of cells is made of so many genes, those that vary most beyond chance.
+MOST_VARIABLE = 2000
+# Within batches no more genes are ranked than these, or twice those that are asked for.
 BEST_GENES = 2000
 # A gene that is seen in fewer cells says nothing of any group.
 FEWEST_CELLS = 3
@@ -55,7 +59,7 @@ def rank_genes(
     n_clusters: int | str,
     seed: int,
 ) -> Ranking:
-    """Rank by groups of cells that are found in a graph, which is made once more of the best genes.
+    """Rank by groups of cells that are found in a graph, of the genes that vary most.
 
     Parameters
     ----------
@@ -68,33 +72,32 @@ def rank_genes(
     seed : int
     """
     n_cells, n_genes = cells.logged.shape
-    n_seen = cells_with(cells.logged)
-    usable = np.flatnonzero(n_seen >= min(FEWEST_CELLS, n_cells))
+    seen = cells_with(cells.logged) >= min(FEWEST_CELLS, n_cells)
+    usable = np.flatnonzero(seen)
     if len(usable) < 2:
         raise ValueError(f"Fewer than two genes are seen in {FEWEST_CELLS} cells or more.")
-    logged = _columns(cells.logged, usable)
-    counts = None if cells.counts is None else _columns(cells.counts, usable)
-    varies = _variation(logged, counts, cells.depth, batches)
+    logged, counts = cells.logged, cells.counts
+    moments = _moments(logged if counts is None else counts, seen) if batches.is_one else None
+    varies = _variation(cells, batches, seen, moments)[usable]
 
     if graph is None:
-        groups = groups_of(graph_of_cells(logged, batches, seed), n_clusters)
-        overall, _ = _cost(_pooled(logged, groups, batches), varies)
-        best = np.sort(np.argsort(overall, kind="stable")[:BEST_GENES])
-        graph = graph_of_cells(_columns(logged, best), batches, seed)
+        candidates = usable[np.argsort(-varies, kind="stable")[:MOST_VARIABLE]]
+        graph = graph_of_cells(_columns(logged, np.sort(candidates)), batches, seed)
     groups = groups_of(graph, n_clusters)
-    overall, by_groups = _cost(_pooled(logged, groups, batches), varies)
+    overall, by_groups = _cost(_pooled(logged, groups, batches).genes(usable), varies)
     if by_groups and len(usable) > N_BY_GROUPS:
-        # Of logged values, the counts at equal depth stand in for the counts.
-        molecules = with_data(logged, np.expm1(logged.data)) if counts is None else counts
-        deviates = standardised_variance_within(molecules, batches)
+        if counts is None:  # the counts at equal depth stand in for the counts
+            counts = with_data(logged, np.expm1(logged.data))
+            moments = _moments(counts, seen) if batches.is_one else None
+        deviates = standardised_variance_within(counts, batches, seen, moments)[usable]
         overall = filled(overall, deviates)
     else:
         deviates = varies
     costs = overall[None]
-    if len(batches.sizes) > 1:
+    if not batches.is_one:
         best = np.argsort(overall, kind="stable")[: max(BEST_GENES, 2 * n_top_genes)]
         best = np.sort(best)
-        part = _columns(logged, best)
+        part = _columns(logged, usable[best])
         costs = np.full((len(batches.sizes), len(usable)), np.inf)
         for place, sums in enumerate(_sums_of_batches(part, groups, batches)):
             cost, by_groups_here = _cost(sums, varies[best])
@@ -105,33 +108,42 @@ def rank_genes(
     )
 
 
+def _moments(X: SparseMatrix, seen: BoolArray) -> Moments:
+    """Means and variances; genes that are not seen count as constant, and make no curve."""
+    means, variances = mean_and_variance(X)
+    return means, np.where(seen, variances, 0)
+
+
 def _variation(
-    logged: SparseMatrix, counts: SparseMatrix | None, depth: FloatArray, batches: Batches
+    cells: Cells, batches: Batches, seen: BoolArray, moments: Moments | None
 ) -> FloatArray:
     """How much the genes vary beyond chance, on average over the batches."""
-    if len(batches.sizes) == 1:
-        return _variation_of_one(logged, counts, depth)
-    found = np.zeros(logged.shape[1])
+    counted = cells.counts is not None
+    table = cells.logged if cells.counts is None else cells.counts
+    if moments is not None:
+        return _variation_of_one(table, moments, cells.depth if counted else None)
+    found = np.zeros(len(seen))
     for rows in batches.rows():
         if len(rows) > 1:
-            of_batch = None if counts is None else sp.csr_array(counts[rows])
+            part = sp.csr_array(table[rows])
             found += len(rows) * _variation_of_one(
-                sp.csr_array(logged[rows]), of_batch, depth[rows]
+                part, _moments(part, seen), cells.depth[rows] if counted else None
             )
     return found / batches.sizes.sum()
 
 
 def _variation_of_one(
-    logged: SparseMatrix, counts: SparseMatrix | None, depth: FloatArray
+    table: SparseMatrix, moments: Moments, depth: FloatArray | None
 ) -> FloatArray:
-    if counts is None:
-        return log_variance(logged).normalised
-    return residual_variance(counts, depth=depth).normalised
+    """Of counts, with the depth of the cells, or of logged values without one."""
+    if depth is None:
+        return log_variance(table, moments=moments).normalised
+    return residual_variance(table, depth=depth, moments=moments).normalised
 
 
 def _sums_of_batches(logged: SparseMatrix, groups: IntArray, batches: Batches) -> Iterator[Sums]:
     n_groups = int(groups.max()) + 1
-    if len(batches.sizes) == 1:
+    if batches.is_one:
         yield Sums.of(logged, groups, n_groups)
         return
     for rows in batches.rows():
