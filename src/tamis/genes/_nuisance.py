@@ -17,7 +17,8 @@ PATTERNS = {
     "mitochondrial": re.compile(r"^mt[-.:]", re.IGNORECASE),
     "ribosomal": re.compile(r"^rp[sl]\d", re.IGNORECASE),
 }
-BEGINNINGS = {"mt", "rp"}  # of all of them: most names are out at once
+# Most names begin otherwise, and are not looked at any further.
+BEGINNINGS = {"mt", "Mt", "mT", "MT", "rp", "Rp", "rP", "RP"}
 
 
 def nuisances(
@@ -46,7 +47,7 @@ def nuisances(
         share = np.divide(between, scatter, out=np.zeros_like(mean), where=scatter > 0)
         told["batch"] = _medians(share, selected, seen)
     names = list(map(str, names))
-    begins = [place for place, name in enumerate(names) if name[:2].lower() in BEGINNINGS]
+    begins = [place for place, name in enumerate(names) if name[:2] in BEGINNINGS]
     for what, pattern in PATTERNS.items():
         named = np.zeros(len(names), dtype=bool)
         named[[place for place in begins if pattern.match(names[place])]] = True
