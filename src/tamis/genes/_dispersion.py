@@ -11,7 +11,7 @@ from scipy.interpolate import CubicSpline
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.genes._groups import Batches
-from tamis.genes._matrix import blocks_of, column_sums, mean_and_scatter, row_sums, with_data
+from tamis.genes._matrix import blocks_of, column_sums, mean_and_scatter, row_sums
 from tamis.solvers.loess import loess
 from tamis.utils.blocks import row_blocks
 from tamis.utils.columns import weighted_moments
@@ -108,7 +108,7 @@ def _median_and_mad(values: FloatArray) -> tuple[float, float]:
 
 def standardised_variance(
     counts: Matrix, span: float = 0.3, moments: Moments | None = None
-) -> Dispersion:
+) -> FloatArray:
     """Variance of a gene's counts, over the variance that a smooth curve lets expect at its mean.
 
     Counts are clipped at ``√n`` expected deviations above their mean.
@@ -128,24 +128,33 @@ def standardised_variance(
     if is_sparse(counts):
         # Few counts are clipped: what they lose is taken from the scatter about the mean.
         scatter = (n_cells - 1) * variances
-        lost = _lost_by_clipping(counts, highest, means)
+        one = np.zeros(n_cells, dtype=np.intp)
+        lost = _lost_by_clipping(counts, highest, means[None], one)
     else:
         scatter = ((np.minimum(counts, highest) - means) ** 2).sum(axis=0)
         lost = np.zeros(len(means))
-    return Dispersion(means, variances, (scatter - lost) / ((n_cells - 1) * deviation**2))
+    normalised: FloatArray = (scatter - lost) / ((n_cells - 1) * deviation**2)
+    return normalised
 
 
-def _lost_by_clipping(counts: SparseMatrix, highest: FloatArray, means: FloatArray) -> FloatArray:
-    """How much smaller the squared deviations from `means` are of counts cut at `highest`."""
+def _lost_by_clipping(
+    counts: SparseMatrix, highest: FloatArray, means: FloatArray, codes: IntArray
+) -> FloatArray:
+    """How much smaller squared deviations from the means of batches are of counts cut at `highest`.
+
+    O(nnz), in a pass that does no more than compare; few counts are cut.
+    """
     lost = np.zeros(counts.shape[1])
-    # Rounded down, so that no count is missed.
     dtype = np.result_type(counts.dtype, np.float32)
+    # Rounded down, so that no count is missed.
     bound = np.nextafter(highest.astype(dtype), dtype.type(-np.inf))
     for stored in row_blocks(counts.nnz, 1):
-        over = np.flatnonzero(counts.data[stored] > bound[counts.indices[stored]])
-        genes = counts.indices[stored][over]
-        before = counts.data[stored][over] - means[genes]
-        after = np.minimum(counts.data[stored][over], highest[genes]) - means[genes]
+        over = stored.start + np.flatnonzero(counts.data[stored] > bound[counts.indices[stored]])
+        genes = counts.indices[over]
+        cells = np.searchsorted(counts.indptr, over, side="right") - 1
+        centre = means[codes[cells], genes]
+        before = counts.data[over] - centre
+        after = np.minimum(counts.data[over], highest[genes]) - centre
         lost += np.bincount(genes, before**2 - after**2, minlength=len(lost))
     return lost
 
@@ -165,25 +174,17 @@ def standardised_variance_within(
         Of one batch, where they are known already.
     """
     if batches.is_one:
-        return standardised_variance(counts, moments=moments).normalised
-    n_cells, n_genes = counts.shape
+        return standardised_variance(counts, moments=moments)
+    n_cells = counts.shape[0]
     freedom = max(1, n_cells - len(batches.sizes))
-
     means = batches.means(counts)
     total = batches.sizes @ means / n_cells
-
-    def scatter(highest: FloatArray) -> FloatArray:
-        """Sums of squares of the counts, cut at `highest`, about the means of the batches."""
-        squares = column_sums(counts, lambda values, genes: np.minimum(values, highest[genes]) ** 2)
-        cut = np.minimum(counts.data, highest.astype(counts.dtype)[counts.indices])
-        products = batches.means(with_data(counts, cut)) * means
-        found: FloatArray = squares + batches.sizes @ (means**2 - 2 * products)
-        return found.clip(min=0)
-
-    everything = np.full(n_genes, np.inf)
-    variances = np.where(seen, scatter(everything) / freedom, 0)
-    deviation = _expected_deviation(total, variances, 0.3)
-    return scatter(deviation * np.sqrt(n_cells) + total) / (freedom * deviation**2)
+    squares = column_sums(counts, lambda values, _: values**2)
+    scatter = (squares - batches.sizes @ means**2).clip(min=0)
+    deviation = _expected_deviation(total, np.where(seen, scatter / freedom, 0), 0.3)
+    highest = deviation * np.sqrt(n_cells) + total
+    lost = _lost_by_clipping(counts, highest, means, batches.codes)
+    return (scatter - lost).clip(min=0) / (freedom * deviation**2)
 
 
 def _expected_deviation(means: FloatArray, variances: FloatArray, span: float) -> FloatArray:
@@ -197,7 +198,7 @@ def _expected_deviation(means: FloatArray, variances: FloatArray, span: float) -
     return deviation
 
 
-def log_variance(logged: Matrix, span: float = 0.3, moments: Moments | None = None) -> Dispersion:
+def log_variance(logged: Matrix, span: float = 0.3, moments: Moments | None = None) -> FloatArray:
     """Variance of logged values, over what a smooth curve lets expect at their mean.
 
     Parameters
@@ -216,7 +217,7 @@ def log_variance(logged: Matrix, span: float = 0.3, moments: Moments | None = No
         normalised[varying] = 10 ** (y - loess(x, y, span))
     else:
         normalised[varying] = variances[varying] / means[varying]
-    return Dispersion(means, variances, normalised)
+    return normalised
 
 
 def residual_variance(
@@ -224,8 +225,8 @@ def residual_variance(
     theta: float = 100.0,
     clip: float | None = None,
     depth: FloatArray | None = None,
-    moments: Moments | None = None,
-) -> Dispersion:
+    means: FloatArray | None = None,
+) -> FloatArray:
     """Variance of a gene's Pearson residuals, given the depth of the cells.
 
     Parameters
@@ -237,8 +238,8 @@ def residual_variance(
         Residuals are clipped to ± this; None is ``√n``.
     depth : ndarray of shape (n_cells,) or None, default=None
         The totals of the cells, where `counts` has not all genes.
-    moments : tuple of two ndarray of shape (n_genes,) or None, default=None
-        See :func:`mean_and_variance`, where they are known already.
+    means : ndarray of shape (n_genes,) or None, default=None
+        Of the genes, where they are known already.
 
     Notes
     -----
@@ -248,16 +249,15 @@ def residual_variance(
     """
     n_cells, n_genes = counts.shape
     clip = float(np.sqrt(n_cells)) if clip is None else clip
-    means, variances = mean_and_variance(counts) if moments is None else moments
     table = sp.csr_array(counts)
-    total = means * n_cells
+    total = column_sums(table) if means is None else means * n_cells
     if depth is None:
         depth = row_sums(table)
     share = depth / (depth.sum() or 1.0)
     found = np.zeros(n_genes)
     seen = np.flatnonzero(total)
     if len(seen) == 0:
-        return Dispersion(means, variances, found)
+        return found
     first, second = np.zeros(n_genes), np.zeros(n_genes)
     first[seen], second[seen] = _sums_at_zero(share, total[seen], theta, clip)
     lengths = np.diff(table.indptr)
@@ -279,7 +279,7 @@ def residual_variance(
         first += np.bincount(genes, more, minlength=n_genes)
         second += np.bincount(genes, more_squared, minlength=n_genes)
     found[seen] = (second / n_cells - (first / n_cells) ** 2)[seen].clip(min=0)
-    return Dispersion(means, variances, found)
+    return found
 
 
 def _sums_at_zero(

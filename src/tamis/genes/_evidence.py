@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.stats import rankdata
 
 from tamis._typing import FloatArray, IntArray, SparseMatrix
-from tamis.genes._groups import indicator
+from tamis.genes._groups import Batches, indicator
+from tamis.genes._matrix import blocks_of, with_data
 
 # Groups of fewer cells are noise as well as types.
 SMALLEST_GROUP = 5
@@ -58,16 +59,37 @@ class Sums:
         sums = (members @ logged).toarray().astype(np.float64)
         return cls(size, sums, (members @ square).toarray().astype(np.float64))
 
-    def centred(self) -> Sums:
-        """The same of the table less the means of its columns."""
-        mean = self.sums.sum(axis=0) / self.size.sum()
-        squares = self.squares - 2 * mean * self.sums + self.size * mean**2
-        return Sums(self.size, self.sums - self.size * mean, np.maximum(squares, 0))
+    @classmethod
+    def within(cls, logged: SparseMatrix, groups: IntArray, batches: Batches) -> Sums:
+        """The sums of a table less the means of its batches.
 
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(self.size + other.size, self.sums + other.sums, self.squares + other.squares)
+        O(nnz), and O(n_batches·n_genes) per group.
+        """
+        n_groups = int(groups.max()) + 1
+        found = cls.of(logged, groups, n_groups)
+        means = batches.means(logged)
+        cells = indicator(groups, n_groups) @ indicator(batches.codes, len(batches.sizes)).T
+        size = cells.toarray().astype(np.float64)
+        if batches.is_one:
+            products = means * found.sums
+        else:
+            of_batch = means.astype(np.float32).ravel()
+            data = np.empty_like(logged.data)
+            lengths = np.diff(logged.indptr)
+            for rows, stored in blocks_of(logged):
+                places = np.repeat(batches.codes[rows] * means.shape[1], lengths[rows])
+                places += logged.indices[stored]
+                np.multiply(logged.data[stored], of_batch[places], out=data[stored])
+            crosswise = indicator(groups, n_groups) @ with_data(logged, data)
+            products = crosswise.toarray().astype(np.float64)
+        squares = np.maximum(found.squares - 2 * products + size @ means**2, 0)
+        return cls(found.size, found.sums - size @ means, squares)
 
-    def genes(self, chosen: IntArray) -> Sums:
+    def of_groups(self, some: slice) -> Sums:
+        """The same of some groups."""
+        return Sums(self.size[some], self.sums[some], self.squares[some])
+
+    def of_genes(self, chosen: IntArray) -> Sums:
         """The same of some genes."""
         return Sums(self.size, self.sums[:, chosen], self.squares[:, chosen])
 
@@ -106,9 +128,16 @@ def _f_statistic(sums: FloatArray, squares: FloatArray, size: FloatArray) -> Flo
     return np.where(squares.sum(axis=0) > 0, np.maximum(found, 0), 0.0)
 
 
-def ranks(values: FloatArray) -> FloatArray:
-    """1 for the largest; equal ones share the mean of their ranks."""
-    return rankdata(-values)
+def ranks(values: FloatArray, *, equal: Literal["mean", "best"] = "mean") -> FloatArray:
+    """1 for the largest; equal ones share the mean, or the best, of their ranks."""
+    order = np.argsort(-values)
+    ordered = values[order]
+    first = np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
+    n_equal = np.diff(first, append=len(values))
+    shared = first + 1.0 + ((n_equal - 1) / 2 if equal == "mean" else 0.0)
+    found = np.empty(len(values))
+    found[order] = np.repeat(shared, n_equal)
+    return found
 
 
 def best_rank_in_a_group(marks: FloatArray) -> FloatArray:
@@ -117,14 +146,9 @@ def best_rank_in_a_group(marks: FloatArray) -> FloatArray:
     So every group, of whatever size, has its best marker among the first. Equal ones share the
     best of their ranks.
     """
-    places = np.arange(1, marks.shape[1] + 1)
     best = np.full(marks.shape[1], np.inf)
-    for costs in -marks:
-        order = np.argsort(costs)
-        ordered = costs[order]
-        differs = np.r_[True, ordered[1:] != ordered[:-1]]
-        place = np.maximum.accumulate(np.where(differs, places, 0))
-        best[order] = np.minimum(best[order], place)
+    for of_group in marks:
+        np.minimum(best, ranks(of_group, equal="best"), out=best)
     return best
 
 
@@ -161,8 +185,10 @@ def filled(cost: FloatArray, varies: FloatArray) -> FloatArray:
         Larger for better genes.
     """
     place = ranks(-cost)
-    later = place > N_BY_GROUPS
-    key = np.where(later, np.log(place) + np.log(ranks(varies)), place)
+    order = np.argsort(place, kind="stable")
+    later = order[np.count_nonzero(place <= N_BY_GROUPS) :]
+    key = np.log(place[later]) + np.log(ranks(varies)[later])
+    order[len(order) - len(later) :] = later[np.argsort(key, kind="stable")]
     found = np.empty(len(cost))
-    found[np.lexsort((key, later))] = np.arange(1, len(cost) + 1)
+    found[order] = np.arange(1, len(cost) + 1)
     return found

@@ -54,8 +54,8 @@ class Batches:
 
     def means(self, X: SparseMatrix) -> FloatArray:
         """Means of the columns in each batch, (n_batches, n_genes)."""
-        sums = np.asarray((indicator(self.codes, len(self.sizes)) @ X).toarray(), dtype=np.float64)
-        return sums / self.sizes[:, None]
+        sums = (indicator(self.codes, len(self.sizes)) @ X).toarray()
+        return np.divide(sums, self.sizes[:, None], dtype=np.float64)
 
     def rows(self) -> Iterator[IntArray]:
         """The cells of one batch after the other, in their order."""

@@ -19,6 +19,7 @@ from tamis.genes._dispersion import (
 from tamis.genes._evidence import N_BY_GROUPS, Sums, filled, mean_rank, ranks
 from tamis.genes._groups import Batches, graph_of_cells, groups_of
 from tamis.genes._matrix import Cells, cells_with, with_data
+from tamis.utils.blocks import row_blocks
 
 # The graph of cells is made of so many genes, those that vary most beyond chance.
 MOST_VARIABLE = 2000
@@ -26,6 +27,8 @@ MOST_VARIABLE = 2000
 BEST_GENES = 2000
 # A gene that is seen in fewer cells says nothing of any group.
 FEWEST_CELLS = 3
+# Numbers in the sums of the groups of several batches.
+SUMS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def rank_genes(
         candidates = usable[np.argsort(-varies, kind="stable")[:MOST_VARIABLE]]
         graph = graph_of_cells(_columns(logged, np.sort(candidates)), batches, seed)
     groups = groups_of(graph, n_clusters)
-    overall, by_groups = _cost(_pooled(logged, groups, batches).genes(usable), varies)
+    overall, by_groups = _cost(Sums.within(logged, groups, batches).of_genes(usable), varies)
     if by_groups and len(usable) > N_BY_GROUPS:
         if counts is None:  # the counts at equal depth stand in for the counts
             counts = with_data(logged, np.expm1(logged.data))
@@ -118,45 +121,33 @@ def _variation(
     cells: Cells, batches: Batches, seen: BoolArray, moments: Moments | None
 ) -> FloatArray:
     """How much the genes vary beyond chance, on average over the batches."""
-    counted = cells.counts is not None
-    table = cells.logged if cells.counts is None else cells.counts
+    counts, logged, depth = cells.counts, cells.logged, cells.depth
     if moments is not None:
-        return _variation_of_one(table, moments, cells.depth if counted else None)
+        if counts is None:
+            return log_variance(logged, moments=moments)
+        return residual_variance(counts, depth=depth, means=moments[0])
     found = np.zeros(len(seen))
     for rows in batches.rows():
-        if len(rows) > 1:
-            part = sp.csr_array(table[rows])
-            found += len(rows) * _variation_of_one(
-                part, _moments(part, seen), cells.depth[rows] if counted else None
-            )
+        if len(rows) == 1:
+            continue
+        if counts is None:
+            part = sp.csr_array(logged[rows])
+            found += len(rows) * log_variance(part, moments=_moments(part, seen))
+        else:
+            found += len(rows) * residual_variance(sp.csr_array(counts[rows]), depth=depth[rows])
     return found / batches.sizes.sum()
 
 
-def _variation_of_one(
-    table: SparseMatrix, moments: Moments, depth: FloatArray | None
-) -> FloatArray:
-    """Of counts, with the depth of the cells, or of logged values without one."""
-    if depth is None:
-        return log_variance(table, moments=moments).normalised
-    return residual_variance(table, depth=depth, moments=moments).normalised
-
-
 def _sums_of_batches(logged: SparseMatrix, groups: IntArray, batches: Batches) -> Iterator[Sums]:
-    n_groups = int(groups.max()) + 1
-    if batches.is_one:
-        yield Sums.of(logged, groups, n_groups)
-        return
-    for rows in batches.rows():
-        yield Sums.of(sp.csr_array(logged[rows]), groups[rows], n_groups)
-
-
-def _pooled(logged: SparseMatrix, groups: IntArray, batches: Batches) -> Sums:
-    """The sums of the table less the means of its batches."""
-    total = None
-    for sums in _sums_of_batches(logged, groups, batches):
-        total = sums.centred() if total is None else total + sums.centred()
-    assert total is not None
-    return total
+    """The sums of one batch after the other, made for a few batches at once."""
+    n_batches, n_groups = len(batches.sizes), int(groups.max()) + 1
+    for some in row_blocks(n_batches, n_groups * logged.shape[1], block_size=SUMS_AT_ONCE):
+        rows = np.flatnonzero((batches.codes >= some.start) & (batches.codes < some.stop))
+        codes = (batches.codes[rows] - some.start) * n_groups + groups[rows]
+        n_here = some.stop - some.start
+        sums = Sums.of(sp.csr_array(logged[rows]), codes, n_here * n_groups)
+        for place in range(n_here):
+            yield sums.of_groups(slice(place * n_groups, (place + 1) * n_groups))
 
 
 def _cost(sums: Sums, varies: FloatArray) -> tuple[FloatArray, bool]:
