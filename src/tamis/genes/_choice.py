@@ -70,9 +70,10 @@ def by_median_rank(
     """
     n_batches, n_genes = costs.shape
     ranks = np.full((n_batches, n_genes), np.nan, dtype=np.float32)
+    by_tie = np.argsort(tie, kind="stable")
     for rank, cost in zip(ranks, costs, strict=True):
-        ranked = np.flatnonzero(cost < np.inf)
-        best = ranked[np.lexsort((tie[ranked], cost[ranked]))[:n_top]]
+        ranked = by_tie[cost[by_tie] < np.inf]
+        best = ranked[np.argsort(cost[ranked], kind="stable")[:n_top]]
         rank[best] = np.arange(len(best))
     won = np.count_nonzero(~np.isnan(ranks), axis=0)
     median = np.full(n_genes, np.nan)
