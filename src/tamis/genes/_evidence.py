@@ -67,21 +67,14 @@ class Sums:
         """
         n_groups = int(groups.max()) + 1
         found = cls.of(logged, groups, n_groups)
-        means = batches.means(logged)
-        cells = indicator(groups, n_groups) @ indicator(batches.codes, len(batches.sizes)).T
-        size = cells.toarray().astype(np.float64)
         if batches.is_one:
+            size, means = found.size, found.sums.sum(axis=0, keepdims=True) / len(groups)
             products = means * found.sums
         else:
-            of_batch = means.astype(np.float32).ravel()
-            data = np.empty_like(logged.data)
-            lengths = np.diff(logged.indptr)
-            for rows, stored in blocks_of(logged):
-                places = np.repeat(batches.codes[rows] * means.shape[1], lengths[rows])
-                places += logged.indices[stored]
-                np.multiply(logged.data[stored], of_batch[places], out=data[stored])
-            crosswise = indicator(groups, n_groups) @ with_data(logged, data)
-            products = crosswise.toarray().astype(np.float64)
+            members, means = indicator(groups, n_groups), batches.means(logged)
+            cells = members @ indicator(batches.codes, len(batches.sizes)).T
+            size = cells.toarray().astype(np.float64)
+            products = (members @ _times_means(logged, means, batches)).toarray()
         squares = np.maximum(found.squares - 2 * products + size @ means**2, 0)
         return cls(found.size, found.sums - size @ means, squares)
 
@@ -102,6 +95,18 @@ class Sums:
             return None
         size, sums, squares = self.size[large], self.sums[large], self.squares[large]
         return Evidence(_welch(sums, squares, size), _f_statistic(sums, squares, size))
+
+
+def _times_means(logged: SparseMatrix, means: FloatArray, batches: Batches) -> SparseMatrix:
+    """Each value times the mean of its gene in the batch of its cell."""
+    factors = means.astype(np.float32).ravel()
+    data = np.empty_like(logged.data)
+    lengths = np.diff(logged.indptr)
+    for rows, stored in blocks_of(logged):
+        places = np.repeat(batches.codes[rows] * means.shape[1], lengths[rows])
+        places += logged.indices[stored]
+        np.multiply(logged.data[stored], factors[places], out=data[stored])
+    return with_data(logged, data)
 
 
 def _welch(sums: FloatArray, squares: FloatArray, size: FloatArray) -> FloatArray:
