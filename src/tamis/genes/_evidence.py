@@ -113,11 +113,15 @@ def _welch(sums: FloatArray, squares: FloatArray, size: FloatArray) -> FloatArra
     """Difference of the mean of a group and that of the rest, over its standard error."""
     n_cells = size.sum()
     rest = n_cells - size
-    mean, mean_of_rest = sums / size, (sums.sum(axis=0) - sums) / rest
-    variance = np.maximum(squares / size - mean**2, 0)
-    variance_of_rest = np.maximum((squares.sum(axis=0) - squares) / rest - mean_of_rest**2, 0)
-    error = np.sqrt(variance / np.maximum(size - 1, 1) + variance_of_rest / np.maximum(rest - 1, 1))
-    t: FloatArray = (mean - mean_of_rest) / (error + LEAST_ERROR)
+    total, total_squares = sums.sum(axis=0), squares.sum(axis=0)
+    t = np.empty_like(sums)
+    for group in range(len(size)):
+        inside, outside = size[group, 0], rest[group, 0]
+        mean, mean_of_rest = sums[group] / inside, (total - sums[group]) / outside
+        variance = np.maximum(squares[group] / inside - mean**2, 0)
+        of_rest = np.maximum((total_squares - squares[group]) / outside - mean_of_rest**2, 0)
+        error = np.sqrt(variance / max(inside - 1, 1) + of_rest / max(outside - 1, 1))
+        t[group] = (mean - mean_of_rest) / (error + LEAST_ERROR)
     return t
 
 

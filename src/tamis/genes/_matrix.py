@@ -18,6 +18,8 @@ Kind = Literal["counts", "logged", "not logged"]
 
 # Logged values are no larger: e^30 molecules fit into no cell.
 LARGEST_LOGGED = 30.0
+# Stored values in a block of rows: several copies in double precision stay in the cache.
+STORED_AT_ONCE = 1 << 16
 # Of a sum of squares, in double precision.
 ROUNDING = 1e-12
 
@@ -185,7 +187,7 @@ def cells_with(X: SparseMatrix) -> IntArray:
 
 
 def blocks_of(X: SparseMatrix) -> Iterator[tuple[slice, slice]]:
-    """Consecutive rows, and where their values are stored."""
+    """Consecutive rows, and where their values are stored; small blocks, as many sums need them."""
     n_rows = X.shape[0]
-    for rows in row_blocks(n_rows, X.nnz // max(1, n_rows)):
+    for rows in row_blocks(n_rows, X.nnz // max(1, n_rows), block_size=STORED_AT_ONCE):
         yield rows, slice(X.indptr[rows.start], X.indptr[rows.stop])
