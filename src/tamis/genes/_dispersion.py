@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.interpolate import CubicSpline
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.genes._groups import Batches
+from tamis.genes._groups import Batches, sums_of_squares
 from tamis.genes._matrix import blocks_of, column_sums, mean_and_scatter, row_sums
 from tamis.solvers.loess import loess
 from tamis.utils.blocks import row_blocks
@@ -180,7 +180,7 @@ def standardised_variance_within(
     means = batches.means(counts)
     total = batches.sizes @ means / n_cells
     squares = column_sums(counts, lambda values, _: values**2)
-    scatter = (squares - batches.sizes @ means**2).clip(min=0)
+    scatter = (squares - sums_of_squares(batches.sizes[None], means)[0]).clip(min=0)
     deviation = _expected_deviation(total, np.where(seen, scatter / freedom, 0), 0.3)
     highest = deviation * np.sqrt(n_cells) + total
     lost = _lost_by_clipping(counts, highest, means, batches.codes)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis._typing import FloatArray, IntArray, SparseMatrix
-from tamis.genes._groups import Batches, indicator
+from tamis.genes._groups import Batches, indicator, sums_of_squares
 from tamis.genes._matrix import blocks_of, with_data
 
 # Groups of fewer cells are noise as well as types.
@@ -75,7 +75,7 @@ class Sums:
             cells = members @ indicator(batches.codes, len(batches.sizes)).T
             size = cells.toarray().astype(np.float64)
             products = (members @ _times_means(logged, means, batches)).toarray()
-        squares = np.maximum(found.squares - 2 * products + size @ means**2, 0)
+        squares = np.maximum(found.squares - 2 * products + sums_of_squares(size, means), 0)
         return cls(found.size, found.sums - size @ means, squares)
 
     def of_groups(self, some: slice) -> Sums:
@@ -99,7 +99,7 @@ class Sums:
 
 def _times_means(logged: SparseMatrix, means: FloatArray, batches: Batches) -> SparseMatrix:
     """Each value times the mean of its gene in the batch of its cell."""
-    factors = means.astype(np.float32).ravel()
+    factors = means.ravel()
     data = np.empty_like(logged.data)
     lengths = np.diff(logged.indptr)
     for rows, stored in blocks_of(logged):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tamis._typing import BoolArray, FloatArray, SparseMatrix
-from tamis.genes._groups import Batches
+from tamis.genes._groups import Batches, sums_of_squares
 from tamis.genes._matrix import mean_and_scatter
 
 # Names of human and mouse genes, and alike; case plays no part.
@@ -43,7 +43,8 @@ def nuisances(
     correlation = _correlation(logged, scatter, np.log1p(depth))
     told: dict[str, Any] = {"depth": _medians(np.abs(correlation), selected, seen)}
     if len(batches.sizes) > 1:
-        between = batches.sizes @ (batches.means(logged) - mean) ** 2
+        squares = sums_of_squares(batches.sizes[None], batches.means(logged))[0]
+        between = np.maximum(squares - logged.shape[0] * mean**2, 0)
         share = np.divide(between, scatter, out=np.zeros_like(mean), where=scatter > 0)
         told["batch"] = _medians(share, selected, seen)
     names = list(map(str, names))

@@ -96,19 +96,20 @@ def rank_genes(
         overall = filled(overall, deviates)
     else:
         deviates = varies
-    costs = overall[None]
-    if not batches.is_one:
-        best = np.argsort(overall, kind="stable")[: max(BEST_GENES, 2 * n_top_genes)]
-        best = np.sort(best)
-        part = _columns(logged, usable[best])
-        costs = np.full((len(batches.sizes), len(usable)), np.inf)
-        for place, sums in enumerate(_sums_of_batches(part, groups, batches)):
-            cost, by_groups_here = _cost(sums, varies[best])
-            costs[place, best] = filled(cost, deviates[best]) if by_groups_here else cost
-            costs[place, best[sums.sums.sum(axis=0) == 0]] = np.inf
-    return Ranking(
-        _spread(costs, usable, n_genes), _spread(overall, usable, n_genes), groups, by_groups
-    )
+    everywhere = np.full(n_genes, np.inf)
+    everywhere[usable] = overall
+    if batches.is_one:
+        return Ranking(everywhere[None], everywhere, groups, by_groups)
+    best = np.sort(np.argsort(overall, kind="stable")[: max(BEST_GENES, 2 * n_top_genes)])
+    part = _columns(logged, usable[best])
+    # Places within batches are whole numbers or halves: single precision has them exactly.
+    costs = np.full((len(batches.sizes), n_genes), np.inf, dtype=np.float32)
+    for cost, sums in zip(costs, _sums_of_batches(part, groups, batches), strict=True):
+        place, by_groups_here = _cost(sums, varies[best])
+        if by_groups_here:
+            place = filled(place, deviates[best])
+        cost[usable[best]] = np.where(sums.sums.sum(axis=0) == 0, np.inf, place)
+    return Ranking(costs, everywhere, groups, by_groups)
 
 
 def _moments(X: SparseMatrix, seen: BoolArray) -> Moments:
@@ -160,10 +161,3 @@ def _cost(sums: Sums, varies: FloatArray) -> tuple[FloatArray, bool]:
 
 def _columns(X: SparseMatrix, chosen: IntArray) -> SparseMatrix:
     return X if len(chosen) == X.shape[1] else sp.csr_array(X[:, chosen])
-
-
-def _spread(costs: FloatArray, usable: IntArray, n_genes: int) -> FloatArray:
-    """Costs of the usable genes at their places among all; inf for the others."""
-    everywhere = np.full((*costs.shape[:-1], n_genes), np.inf)
-    everywhere[..., usable] = costs
-    return everywhere
