@@ -7,7 +7,8 @@ TAMIS_DATA=… .venv-scanpy/bin/python tools/gene_table.py --halves 4
 Labels judge only. The composite of a choice is the mean of five numbers on the cells of the
 other half, after logging, scaling and 50 principal components: ARI and NMI of K-means with the
 true number of types, ARI and NMI of Leiden communities, and the share of a cell's 15 neighbours
-that are of its type. Runs that are in docs/results/genes/runs.csv are not made again.
+that are of its type. Runs that are in docs/results/genes/runs.csv are not made again; --times
+measures the times of whole sets anew, into times.csv.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+# Of whole sets: so often each, one after the other, and so many batches.
+REPEATS = 9
+N_BATCHES = 100
+TIMED = ("seurat_v3", "tamis", "tamis in batches")
 RESULTS = Path(__file__).parent.parent / "docs" / "results" / "genes"
 SIZES = (200, 500, 1000, 2000)
 FLAVOURS = ("seurat", "cell_ranger", "seurat_v3", "pearson_residuals")
@@ -173,20 +178,27 @@ def judge(counts: Any, kinds: Any, chosen: Any) -> list[float]:
 
 
 def measure(
-    name: str, half: int, done: set[tuple[str, str, str, str]], write: Callable[..., None]
+    name: str,
+    seed: int,
+    turned: bool,
+    done: set[tuple[str, str, str, str]],
+    write: Callable[..., None],
 ) -> None:
-    """All methods and sizes on one half of a set that are not done yet."""
+    """All methods and sizes on one half of a set that are not done yet; `turned`, on the other."""
+    half = f"{seed} turned" if turned else str(seed)
     wanted = [
         (method, size)
         for method in (*FLAVOURS, "tamis")
         for size in SIZES
-        if (name, str(half), method, str(size)) not in done
+        if (name, half, method, str(size)) not in done
     ]
     if not wanted:
         return
     counts, kinds = real(REAL[name]) if name in REAL else made(**MADE[name])
-    order = np.random.default_rng(half).permutation(len(kinds))
+    order = np.random.default_rng(seed).permutation(len(kinds))
     first, second = np.split(order, [len(order) // 2])
+    if turned:
+        first, second = second, first
     seen = np.asarray((counts[first] > 0).sum(axis=0)).ravel() >= 3
     counts = counts[:, np.flatnonzero(seen)]
     for method, size in wanted:
@@ -197,6 +209,55 @@ def measure(
         write(name, half, method, size, *(f"{v:.4f}" for v in measures), f"{seconds:.3f}")
 
 
+def whole_times(name: str) -> list[object]:
+    """Median processor times of choosing 2000 genes of a whole set, by turns."""
+    import anndata
+    import scanpy as sc
+
+    from tamis import genes
+
+    counts, kinds = real(REAL[name])
+    seen = np.asarray((counts > 0).sum(axis=0)).ravel() >= 3
+    adata = anndata.AnnData(counts[:, np.flatnonzero(seen)])
+    batch = np.random.default_rng(0).integers(0, N_BATCHES, len(kinds))
+    adata.obs["batch"] = batch.astype(str)
+    functions = {
+        "seurat_v3": lambda: sc.pp.highly_variable_genes(
+            adata, flavor="seurat_v3", n_top_genes=2000
+        ),
+        "tamis": lambda: genes.select(adata, n_top_genes=2000),
+        "tamis in batches": lambda: genes.select(adata, n_top_genes=2000, batch_key="batch"),
+    }
+    spent: dict[str, list[float]] = {method: [] for method in TIMED}
+    for repeat in range(REPEATS + 1):  # the first is not counted
+        for method in TIMED:
+            start = time.process_time()
+            functions[method]()
+            if repeat:
+                spent[method].append(time.process_time() - start)
+    return [name, *adata.shape, *(f"{np.median(spent[method]):.3f}" for method in TIMED)]
+
+
+def table_of_times(path: Path) -> list[str]:
+    """Times of whole sets and their ratios, as lines of the page."""
+    lines = [
+        "",
+        f"Processor time of 2000 genes of a whole set, of one thread, median of {REPEATS}, by",
+        f"turns; genes that fewer than three cells have are left out, and the {N_BATCHES} batches",
+        "are drawn at random.",
+        "",
+        f"| set | cells | genes | seurat_v3 | tamis | ratio | {N_BATCHES} batches | to one |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in read_runs(path):
+        theirs, ours, batches = (float(row[method]) for method in TIMED)
+        lines.append(
+            f"| {row['set']} | {row['cells']} | {row['genes']} | {theirs:.2f} s | {ours:.2f} s | "
+            f"{ours / theirs:.1f} | {batches:.2f} s | {batches / ours:.1f} |"
+        )
+    return lines
+
+
 def read_runs(path: Path) -> list[dict[str, str]]:
     """What is measured so far."""
     if not path.exists():
@@ -205,11 +266,25 @@ def read_runs(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def table(runs: list[dict[str, str]]) -> str:
+def differences(
+    name: str, composite: dict[tuple[str, str, int], list[float]]
+) -> tuple[list[float], list[float]]:
+    """Of tamis to the flavour that is best on average, at each size, and their standard errors."""
+    gain, error = [], []
+    for size in SIZES:
+        best = max(FLAVOURS, key=lambda flavour: float(np.mean(composite[name, flavour, size])))
+        of_halves = np.subtract(composite[name, "tamis", size], composite[name, best, size])
+        gain.append(float(of_halves.mean()))
+        error.append(float(of_halves.std(ddof=1) / np.sqrt(len(of_halves))))
+    return gain, error
+
+
+def table(runs: list[dict[str, str]], times: Path) -> str:
     """The page: composites per set, method and size, and their differences to the best flavour."""
     n_runs = Counter((run["set"], run["half"]) for run in runs)
     whole = (len(FLAVOURS) + 1) * len(SIZES)
     runs = [run for run in runs if n_runs[run["set"], run["half"]] == whole]
+    runs.sort(key=lambda run: run["half"])  # so that differences are of one half
     composite: dict[tuple[str, str, int], list[float]] = {}
     for run in runs:
         key = run["set"], run["method"], int(run["n_genes"])
@@ -218,10 +293,12 @@ def table(runs: list[dict[str, str]]) -> str:
     lines = [
         "# Genes: beside scanpy's highly variable genes",
         "",
-        "Genes are chosen on a random half of the cells and judged on the other: the mean of ARI",
-        "and NMI of K-means (with the true number of types), of Leiden communities, and the",
-        "share of 15 neighbours of a cell's own type, after logging, scaling and 50 principal",
-        "components. Labels judge only. Made sets have planted types, rare ones among them.",
+        "Genes are chosen on a random half of the cells and judged on the other, and the other way",
+        "round: the mean of ARI and NMI of K-means (with the true number of types), of Leiden",
+        "communities, and the share of 15 neighbours of a cell's own type, after logging, scaling",
+        "and 50 principal components. Labels judge only. Made sets have planted types, rare ones",
+        "among them. Differences are to the flavour that is best on average at that size, with the",
+        "standard error of their mean over the halves, which share cells.",
         "Measured by `tools/gene_table.py`; every run is in `runs.csv` beside this page.",
         "",
         "| set | halves | method | " + " | ".join(f"{size} genes" for size in SIZES) + " |",
@@ -238,10 +315,9 @@ def table(runs: list[dict[str, str]]) -> str:
         for method, values in means.items():
             cells = " | ".join(f"{value:.3f}" for value in values)
             lines.append(f"| {name} | {n_halves} | {method} | {cells} |")
-        best = np.max([means[method] for method in FLAVOURS], axis=0)
-        gain = np.array(means["tamis"]) - best
-        gains["real" if name in REAL else "made"].append(gain.tolist())
-        cells = " | ".join(f"{value:+.3f}" for value in gain)
+        gain, error = differences(name, composite)
+        gains["real" if name in REAL else "made"].append(gain)
+        cells = " | ".join(f"{g:+.3f} ± {e:.3f}" for g, e in zip(gain, error, strict=True))
         lines.append(f"| {name} | {n_halves} | **tamis − best flavour** | {cells} |")
     lines.append("")
     for what, rows in gains.items():
@@ -256,7 +332,8 @@ def table(runs: list[dict[str, str]]) -> str:
         for method in (*FLAVOURS, "tamis")
     }
     told = ", ".join(f"{method} {value:.2f} s" for method, value in seconds.items())
-    lines += ["", f"Median processor time of a choice, of one thread: {told}."]
+    lines += ["", f"Median processor time of a choice on one half, of one thread: {told}."]
+    lines += table_of_times(times)
     return "\n".join(lines) + "\n"
 
 
@@ -264,7 +341,8 @@ def main() -> None:
     """Measure what is missing, then write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="*", choices=[*REAL, *MADE], default=[*REAL, *MADE])
-    parser.add_argument("--halves", type=int, default=4, help="how many random halves")
+    parser.add_argument("--halves", type=int, default=4, help="random halvings, each both ways")
+    parser.add_argument("--times", action="store_true", help="measure the times of whole sets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -279,10 +357,17 @@ def main() -> None:
                 writer.writerow(FIELDS)
             writer.writerow(values)
 
-    for half in range(options.halves):
+    for seed in range(options.halves):
         for name in options.sets:
-            measure(name, half, done, write)
-    (RESULTS / "genes.md").write_text(table(read_runs(path)), encoding="utf-8")
+            for turned in (False, True):
+                measure(name, seed, turned, done, write)
+    times = RESULTS / "times.csv"
+    if options.times:
+        rows = [whole_times(name) for name in REAL]
+        with times.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerows([["set", "cells", "genes", *TIMED], *rows])
+    (RESULTS / "genes.md").write_text(table(read_runs(path), times), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -69,16 +69,18 @@ def by_median_rank(
         False sorts by the median rank before the number of batches.
     """
     n_batches, n_genes = costs.shape
-    ranks = np.empty((n_batches, n_genes), dtype=np.float32)
-    places = np.arange(n_genes, dtype=np.float32)
+    ranks = np.full((n_batches, n_genes), np.nan, dtype=np.float32)
+    by_tie = np.argsort(tie, kind="stable")
     for rank, cost in zip(ranks, costs, strict=True):
-        rank[np.lexsort((tie, cost))] = places
-        rank[rank >= n_top] = np.nan
-        rank[np.isinf(cost) & (cost > 0)] = np.nan
+        ranked = by_tie[cost[by_tie] < np.inf]
+        best = ranked[np.argsort(cost[ranked], kind="stable")[:n_top]]
+        rank[best] = np.arange(len(best))
     won = np.count_nonzero(~np.isnan(ranks), axis=0)
     median = np.full(n_genes, np.nan)
     seen = won > 0
-    median[seen] = np.nanmedian(ranks[:, seen], axis=0)
+    ordered = np.sort(ranks.T[seen], axis=1)  # NaN comes last
+    gene, n_won = np.arange(len(ordered)), won[seen]
+    median[seen] = (ordered[gene, (n_won - 1) // 2] + ordered[gene, n_won // 2]) / 2
     last = np.where(seen, median, np.inf)
     keys = (tie, last, -won) if batches_first else (tie, -won, last)
     return _first(np.lexsort(keys), n_top, median, won)

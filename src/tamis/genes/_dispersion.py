@@ -9,13 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.interpolate import CubicSpline
 
-from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
-from tamis.genes._groups import Batches
-from tamis.genes._matrix import blocks_of, column_sums, mean_and_scatter, row_sums, with_data
+from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
+from tamis.genes._groups import Batches, sums_of_squares
+from tamis.genes._matrix import blocks_of, column_sums, mean_and_scatter, row_sums
 from tamis.solvers.loess import loess
+from tamis.utils.blocks import row_blocks
 from tamis.utils.columns import weighted_moments
 from tamis.utils.sparse import is_sparse
 
+# Means and unbiased variances of the columns.
+Moments = tuple[FloatArray, FloatArray]
 # The median absolute deviation of a normal variable, in standard deviations.
 NORMAL_MAD = 0.6744897501960817
 # In place of a mean of zero.
@@ -103,7 +106,9 @@ def _median_and_mad(values: FloatArray) -> tuple[float, float]:
     return centre, float(np.median(np.abs(values - centre))) / NORMAL_MAD
 
 
-def standardised_variance(counts: Matrix, span: float = 0.3) -> Dispersion:
+def standardised_variance(
+    counts: Matrix, span: float = 0.3, moments: Moments | None = None
+) -> FloatArray:
     """Variance of a gene's counts, over the variance that a smooth curve lets expect at its mean.
 
     Counts are clipped at ``√n`` expected deviations above their mean.
@@ -113,48 +118,73 @@ def standardised_variance(counts: Matrix, span: float = 0.3) -> Dispersion:
     counts : {ndarray, CSR} of shape (n_cells, n_genes)
     span : float, default=0.3
         Of the curve; see :func:`tamis.solvers.loess.loess`.
+    moments : tuple of two ndarray of shape (n_genes,) or None, default=None
+        See :func:`mean_and_variance`, where they are known already.
     """
     n_cells = counts.shape[0]
-    means, variances = mean_and_variance(counts)
+    means, variances = mean_and_variance(counts) if moments is None else moments
     deviation = _expected_deviation(means, variances, span)
     highest = deviation * np.sqrt(n_cells) + means
     if is_sparse(counts):
-        total = column_sums(counts, lambda values, genes: np.minimum(values, highest[genes]))
-        squares = column_sums(counts, lambda values, genes: np.minimum(values, highest[genes]) ** 2)
+        # Few counts are clipped: what they lose is taken from the scatter about the mean.
+        scatter = (n_cells - 1) * variances
+        one = np.zeros(n_cells, dtype=np.intp)
+        lost = _lost_by_clipping(counts, highest, means[None], one)
     else:
-        clipped = np.minimum(counts, highest)
-        total, squares = clipped.sum(axis=0), (clipped**2).sum(axis=0)
-    normalised = n_cells * means**2 + squares - 2 * total * means
-    return Dispersion(means, variances, normalised / ((n_cells - 1) * deviation**2))
+        scatter = ((np.minimum(counts, highest) - means) ** 2).sum(axis=0)
+        lost = np.zeros(len(means))
+    normalised: FloatArray = (scatter - lost) / ((n_cells - 1) * deviation**2)
+    return normalised
 
 
-def standardised_variance_within(counts: SparseMatrix, batches: Batches) -> FloatArray:
+def _lost_by_clipping(
+    counts: SparseMatrix, highest: FloatArray, means: FloatArray, codes: IntArray
+) -> FloatArray:
+    """How much smaller squared deviations from the means of batches are of counts cut at `highest`.
+
+    O(nnz), in a pass that does no more than compare; few counts are cut.
+    """
+    lost = np.zeros(counts.shape[1])
+    dtype = np.result_type(counts.dtype, np.float32)
+    # Rounded down, so that no count is missed.
+    bound = np.nextafter(highest.astype(dtype), dtype.type(-np.inf))
+    for stored in row_blocks(counts.nnz, 1):
+        over = stored.start + np.flatnonzero(counts.data[stored] > bound[counts.indices[stored]])
+        genes = counts.indices[over]
+        cells = np.searchsorted(counts.indptr, over, side="right") - 1
+        centre = means[codes[cells], genes]
+        before = counts.data[over] - centre
+        after = np.minimum(counts.data[over], highest[genes]) - centre
+        lost += np.bincount(genes, before**2 - after**2, minlength=len(lost))
+    return lost
+
+
+def standardised_variance_within(
+    counts: SparseMatrix, batches: Batches, seen: BoolArray, moments: Moments | None = None
+) -> FloatArray:
     """The same about the means of the batches, with one curve for all; O(nnz).
 
     Parameters
     ----------
     counts : csr_array of shape (n_cells, n_genes)
     batches : Batches
+    seen : ndarray of bool of shape (n_genes,)
+        The genes that the curve is made of.
+    moments : tuple of two ndarray of shape (n_genes,) or None, default=None
+        Of one batch, where they are known already.
     """
-    if len(batches.sizes) == 1:
-        return standardised_variance(counts).normalised
-    n_cells, n_genes = counts.shape
+    if batches.is_one:
+        return standardised_variance(counts, moments=moments)
+    n_cells = counts.shape[0]
     freedom = max(1, n_cells - len(batches.sizes))
-
     means = batches.means(counts)
     total = batches.sizes @ means / n_cells
-
-    def scatter(highest: FloatArray) -> FloatArray:
-        """Sums of squares of the counts, cut at `highest`, about the means of the batches."""
-        squares = column_sums(counts, lambda values, genes: np.minimum(values, highest[genes]) ** 2)
-        cut = np.minimum(counts.data, highest.astype(counts.dtype)[counts.indices])
-        products = batches.means(with_data(counts, cut)) * means
-        found: FloatArray = squares + batches.sizes @ (means**2 - 2 * products)
-        return found.clip(min=0)
-
-    everything = np.full(n_genes, np.inf)
-    deviation = _expected_deviation(total, scatter(everything) / freedom, 0.3)
-    return scatter(deviation * np.sqrt(n_cells) + total) / (freedom * deviation**2)
+    squares = column_sums(counts, lambda values, _: values**2)
+    scatter = (squares - sums_of_squares(batches.sizes[None], means)[0]).clip(min=0)
+    deviation = _expected_deviation(total, np.where(seen, scatter / freedom, 0), 0.3)
+    highest = deviation * np.sqrt(n_cells) + total
+    lost = _lost_by_clipping(counts, highest, means, batches.codes)
+    return (scatter - lost).clip(min=0) / (freedom * deviation**2)
 
 
 def _expected_deviation(means: FloatArray, variances: FloatArray, span: float) -> FloatArray:
@@ -168,7 +198,7 @@ def _expected_deviation(means: FloatArray, variances: FloatArray, span: float) -
     return deviation
 
 
-def log_variance(logged: Matrix, span: float = 0.3) -> Dispersion:
+def log_variance(logged: Matrix, span: float = 0.3, moments: Moments | None = None) -> FloatArray:
     """Variance of logged values, over what a smooth curve lets expect at their mean.
 
     Parameters
@@ -176,8 +206,10 @@ def log_variance(logged: Matrix, span: float = 0.3) -> Dispersion:
     logged : {ndarray, CSR} of shape (n_cells, n_genes)
     span : float, default=0.3
         Of the curve; see :func:`tamis.solvers.loess.loess`.
+    moments : tuple of two ndarray of shape (n_genes,) or None, default=None
+        See :func:`mean_and_variance`, where they are known already.
     """
-    means, variances = mean_and_variance(logged)
+    means, variances = mean_and_variance(logged) if moments is None else moments
     varying = variances > 0
     normalised = np.zeros(len(means))
     if np.count_nonzero(varying) * span >= FEWEST_OF_A_CURVE:
@@ -185,7 +217,7 @@ def log_variance(logged: Matrix, span: float = 0.3) -> Dispersion:
         normalised[varying] = 10 ** (y - loess(x, y, span))
     else:
         normalised[varying] = variances[varying] / means[varying]
-    return Dispersion(means, variances, normalised)
+    return normalised
 
 
 def residual_variance(
@@ -193,7 +225,8 @@ def residual_variance(
     theta: float = 100.0,
     clip: float | None = None,
     depth: FloatArray | None = None,
-) -> Dispersion:
+    means: FloatArray | None = None,
+) -> FloatArray:
     """Variance of a gene's Pearson residuals, given the depth of the cells.
 
     Parameters
@@ -205,6 +238,8 @@ def residual_variance(
         Residuals are clipped to ± this; None is ``√n``.
     depth : ndarray of shape (n_cells,) or None, default=None
         The totals of the cells, where `counts` has not all genes.
+    means : ndarray of shape (n_genes,) or None, default=None
+        Of the genes, where they are known already.
 
     Notes
     -----
@@ -214,30 +249,37 @@ def residual_variance(
     """
     n_cells, n_genes = counts.shape
     clip = float(np.sqrt(n_cells)) if clip is None else clip
-    means, variances = mean_and_variance(counts)
     table = sp.csr_array(counts)
-    total = means * n_cells
+    total = column_sums(table) if means is None else means * n_cells
     if depth is None:
         depth = row_sums(table)
     share = depth / (depth.sum() or 1.0)
     found = np.zeros(n_genes)
     seen = np.flatnonzero(total)
     if len(seen) == 0:
-        return Dispersion(means, variances, found)
+        return found
     first, second = np.zeros(n_genes), np.zeros(n_genes)
     first[seen], second[seen] = _sums_at_zero(share, total[seen], theta, clip)
     lengths = np.diff(table.indptr)
     for rows, stored in blocks_of(table):
-        genes = table.indices[stored]
+        genes = table.indices[stored].astype(np.intp)
+        values = table.data[stored].astype(np.float64)
         expected = np.repeat(share[rows], lengths[rows]) * total[genes]
-        scale = np.sqrt(expected + expected**2 / theta)
+        scale = np.sqrt(expected * (1 + expected / theta))
         scale[scale == 0] = 1.0
-        at_zero = np.maximum(-expected / scale, -clip)
-        residual = np.clip((table.data[stored] - expected) / scale, -clip, clip)
-        first += np.bincount(genes, residual - at_zero, minlength=n_genes)
-        second += np.bincount(genes, residual**2 - at_zero**2, minlength=n_genes)
+        # The residual less that at a count of zero, and the same of their squares.
+        more = values / scale
+        more_squared = more * (values - 2 * expected) / scale
+        far = np.flatnonzero(np.maximum(values - expected, expected) > clip * scale)
+        if len(far):
+            at_zero = np.maximum(-expected[far] / scale[far], -clip)
+            residual = np.clip((values[far] - expected[far]) / scale[far], -clip, clip)
+            more[far] = residual - at_zero
+            more_squared[far] = residual**2 - at_zero**2
+        first += np.bincount(genes, more, minlength=n_genes)
+        second += np.bincount(genes, more_squared, minlength=n_genes)
     found[seen] = (second / n_cells - (first / n_cells) ** 2)[seen].clip(min=0)
-    return Dispersion(means, variances, found)
+    return found
 
 
 def _sums_at_zero(
@@ -247,10 +289,10 @@ def _sums_at_zero(
 
     def sums(totals: FloatArray) -> FloatArray:
         both = np.empty((len(totals), 2))
-        for place, one in enumerate(totals):
-            expected = share * one
+        for some in row_blocks(len(totals), len(share)):
+            expected = np.outer(totals[some], share)
             square = np.minimum(expected / (1 + expected / theta), clip**2)
-            both[place] = -np.sqrt(square).sum(), square.sum()
+            both[some, 0], both[some, 1] = -np.sqrt(square).sum(axis=1), square.sum(axis=1)
         return both
 
     totals = np.unique(total)
@@ -264,7 +306,7 @@ def _sums_at_zero(
     return first * np.sqrt(total), second * total
 
 
-def mean_and_variance(X: Matrix) -> tuple[FloatArray, FloatArray]:
+def mean_and_variance(X: Matrix) -> Moments:
     """Mean and unbiased variance of each column, in float64.
 
     The mean is the sum over the number, so that columns of equal counts have one mean to the last

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.stats import rankdata
 
 from tamis._typing import FloatArray, IntArray, SparseMatrix
-from tamis.genes._groups import indicator
+from tamis.genes._groups import Batches, indicator, sums_of_squares
+from tamis.genes._matrix import blocks_of, with_data
 
 # Groups of fewer cells are noise as well as types.
 SMALLEST_GROUP = 5
@@ -58,16 +59,30 @@ class Sums:
         sums = (members @ logged).toarray().astype(np.float64)
         return cls(size, sums, (members @ square).toarray().astype(np.float64))
 
-    def centred(self) -> Sums:
-        """The same of the table less the means of its columns."""
-        mean = self.sums.sum(axis=0) / self.size.sum()
-        squares = self.squares - 2 * mean * self.sums + self.size * mean**2
-        return Sums(self.size, self.sums - self.size * mean, np.maximum(squares, 0))
+    @classmethod
+    def within(cls, logged: SparseMatrix, groups: IntArray, batches: Batches) -> Sums:
+        """The sums of a table less the means of its batches.
 
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(self.size + other.size, self.sums + other.sums, self.squares + other.squares)
+        O(nnz), and O(n_batches·n_genes) per group.
+        """
+        n_groups = int(groups.max()) + 1
+        found = cls.of(logged, groups, n_groups)
+        if batches.is_one:
+            size, means = found.size, found.sums.sum(axis=0, keepdims=True) / len(groups)
+            products = means * found.sums
+        else:
+            members, means = indicator(groups, n_groups), batches.means(logged)
+            cells = members @ indicator(batches.codes, len(batches.sizes)).T
+            size = cells.toarray().astype(np.float64)
+            products = (members @ _times_means(logged, means, batches)).toarray()
+        squares = np.maximum(found.squares - 2 * products + sums_of_squares(size, means), 0)
+        return cls(found.size, found.sums - size @ means, squares)
 
-    def genes(self, chosen: IntArray) -> Sums:
+    def of_groups(self, some: slice) -> Sums:
+        """The same of some groups."""
+        return Sums(self.size[some], self.sums[some], self.squares[some])
+
+    def of_genes(self, chosen: IntArray) -> Sums:
         """The same of some genes."""
         return Sums(self.size, self.sums[:, chosen], self.squares[:, chosen])
 
@@ -82,15 +97,31 @@ class Sums:
         return Evidence(_welch(sums, squares, size), _f_statistic(sums, squares, size))
 
 
+def _times_means(logged: SparseMatrix, means: FloatArray, batches: Batches) -> SparseMatrix:
+    """Each value times the mean of its gene in the batch of its cell."""
+    factors = means.ravel()
+    data = np.empty_like(logged.data)
+    lengths = np.diff(logged.indptr)
+    for rows, stored in blocks_of(logged):
+        places = np.repeat(batches.codes[rows] * means.shape[1], lengths[rows])
+        places += logged.indices[stored]
+        np.multiply(logged.data[stored], factors[places], out=data[stored])
+    return with_data(logged, data)
+
+
 def _welch(sums: FloatArray, squares: FloatArray, size: FloatArray) -> FloatArray:
     """Difference of the mean of a group and that of the rest, over its standard error."""
     n_cells = size.sum()
     rest = n_cells - size
-    mean, mean_of_rest = sums / size, (sums.sum(axis=0) - sums) / rest
-    variance = np.maximum(squares / size - mean**2, 0)
-    variance_of_rest = np.maximum((squares.sum(axis=0) - squares) / rest - mean_of_rest**2, 0)
-    error = np.sqrt(variance / np.maximum(size - 1, 1) + variance_of_rest / np.maximum(rest - 1, 1))
-    t: FloatArray = (mean - mean_of_rest) / (error + LEAST_ERROR)
+    total, total_squares = sums.sum(axis=0), squares.sum(axis=0)
+    t = np.empty_like(sums)
+    for group in range(len(size)):
+        inside, outside = size[group, 0], rest[group, 0]
+        mean, mean_of_rest = sums[group] / inside, (total - sums[group]) / outside
+        variance = np.maximum(squares[group] / inside - mean**2, 0)
+        of_rest = np.maximum((total_squares - squares[group]) / outside - mean_of_rest**2, 0)
+        error = np.sqrt(variance / max(inside - 1, 1) + of_rest / max(outside - 1, 1))
+        t[group] = (mean - mean_of_rest) / (error + LEAST_ERROR)
     return t
 
 
@@ -106,22 +137,27 @@ def _f_statistic(sums: FloatArray, squares: FloatArray, size: FloatArray) -> Flo
     return np.where(squares.sum(axis=0) > 0, np.maximum(found, 0), 0.0)
 
 
-def ranks(values: FloatArray) -> FloatArray:
-    """1 for the largest; equal ones share the mean of their ranks."""
-    return rankdata(-values)
+def ranks(values: FloatArray, *, equal: Literal["mean", "best"] = "mean") -> FloatArray:
+    """1 for the largest; equal ones share the mean, or the best, of their ranks."""
+    order = np.argsort(-values)
+    ordered = values[order]
+    first = np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
+    n_equal = np.diff(first, append=len(values))
+    shared = first + 1.0 + ((n_equal - 1) / 2 if equal == "mean" else 0.0)
+    found = np.empty(len(values))
+    found[order] = np.repeat(shared, n_equal)
+    return found
 
 
 def best_rank_in_a_group(marks: FloatArray) -> FloatArray:
     """For each gene its rank as a marker in the group that it marks best.
 
-    So every group, of whatever size, has its best marker among the first.
+    So every group, of whatever size, has its best marker among the first. Equal ones share the
+    best of their ranks.
     """
-    order = np.argsort(-marks, axis=1, kind="stable")
-    place = np.empty(marks.shape[1])
     best = np.full(marks.shape[1], np.inf)
-    for row in order:
-        place[row] = np.arange(1, len(row) + 1)
-        np.minimum(best, place, out=best)
+    for of_group in marks:
+        np.minimum(best, ranks(of_group, equal="best"), out=best)
     return best
 
 
@@ -158,8 +194,10 @@ def filled(cost: FloatArray, varies: FloatArray) -> FloatArray:
         Larger for better genes.
     """
     place = ranks(-cost)
-    later = place > N_BY_GROUPS
-    key = np.where(later, np.log(place) + np.log(ranks(varies)), place)
+    order = np.argsort(place, kind="stable")
+    later = order[np.count_nonzero(place <= N_BY_GROUPS) :]
+    key = np.log(place[later]) + np.log(ranks(varies)[later])
+    order[len(order) - len(later) :] = later[np.argsort(key, kind="stable")]
     found = np.empty(len(cost))
-    found[np.lexsort((key, later))] = np.arange(1, len(cost) + 1)
+    found[order] = np.arange(1, len(cost) + 1)
     return found

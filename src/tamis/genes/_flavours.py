@@ -46,7 +46,7 @@ def choose_by_flavour(cells: Cells, batches: Batches, flavour: str, n_top: int) 
             found.append(residual_variance(part))
         else:
             found.append(standardised_variance(part))
-    normalised = np.array([one.normalised for one in found])
+    normalised = np.array(found)
     mean = normalised.mean(axis=0)
     chosen = by_median_rank(
         -normalised, n_top, tie=np.arange(len(mean)), batches_first=flavour != "seurat_v3"

@@ -47,10 +47,15 @@ class Batches:
         """All cells in one batch."""
         return cls.of(np.zeros(n_cells, dtype=np.intp))
 
+    @property
+    def is_one(self) -> bool:
+        """Whether all cells are in one batch."""
+        return len(self.sizes) == 1
+
     def means(self, X: SparseMatrix) -> FloatArray:
         """Means of the columns in each batch, (n_batches, n_genes)."""
-        sums = np.asarray((indicator(self.codes, len(self.sizes)) @ X).toarray(), dtype=np.float64)
-        return sums / self.sizes[:, None]
+        sums = (indicator(self.codes, len(self.sizes)) @ X).toarray()
+        return np.divide(sums, self.sizes[:, None], dtype=np.float64)
 
     def rows(self) -> Iterator[IntArray]:
         """The cells of one batch after the other, in their order."""
@@ -65,6 +70,14 @@ def indicator(codes: IntArray, n_groups: int) -> SparseMatrix:
     # Short indices: with long ones a product would make a long copy of those of the other table.
     places = codes.astype(np.int32), np.arange(n_cells, dtype=np.int32)
     return sp.csr_array((ones, places), shape=(n_groups, n_cells))
+
+
+def sums_of_squares(weights: FloatArray, values: FloatArray) -> FloatArray:
+    """``weights @ values**2``, in blocks of columns: no second table of the values is made."""
+    found = np.empty((len(weights), values.shape[1]))
+    for columns in row_blocks(values.shape[1], len(values)):
+        found[:, columns] = weights @ values[:, columns] ** 2
+    return found
 
 
 def graph_of_cells(logged: SparseMatrix, batches: Batches, seed: int) -> SparseMatrix:

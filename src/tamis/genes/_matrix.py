@@ -18,6 +18,10 @@ Kind = Literal["counts", "logged", "not logged"]
 
 # Logged values are no larger: e^30 molecules fit into no cell.
 LARGEST_LOGGED = 30.0
+# Stored values in a block of rows: several copies in double precision stay in the cache.
+STORED_AT_ONCE = 1 << 16
+# Of a sum of squares, in double precision.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -135,11 +139,11 @@ def with_data(X: SparseMatrix, data: FloatArray) -> SparseMatrix:
 
 
 def row_sums(X: SparseMatrix) -> FloatArray:
-    """Sums of the rows, in float64. O(nnz), in blocks."""
+    """Sums of the rows, in float64. O(nnz)."""
     total = np.zeros(X.shape[0])
-    for rows, stored in blocks_of(X):
-        places = np.repeat(np.arange(rows.stop - rows.start), np.diff(X.indptr)[rows])
-        total[rows] = np.bincount(places, X.data[stored], minlength=rows.stop - rows.start)
+    filled = np.flatnonzero(np.diff(X.indptr))
+    if len(filled):
+        total[filled] = np.add.reduceat(X.data[: X.nnz], X.indptr[filled], dtype=np.float64)
     return total
 
 
@@ -161,11 +165,20 @@ def column_sums(
 
 
 def mean_and_scatter(X: SparseMatrix) -> tuple[FloatArray, FloatArray]:
-    """Means of the columns, and the sums of squared deviations from them. O(nnz), in two passes."""
-    mean = column_sums(X) / X.shape[0]
-    scatter = column_sums(X, lambda values, columns: (values - mean[columns]) ** 2)
-    n_stored = column_sums(X, lambda values, _: np.ones_like(values))
-    return mean, scatter + (X.shape[0] - n_stored) * mean**2
+    """Means of the columns, and the sums of squared deviations from them. O(nnz), in one pass.
+
+    Of a column whose scatter is less than 1e-12 of its squares only rounding is left, and it is 0.
+    """
+    total, squares = np.zeros((2, X.shape[1]))
+    for stored in row_blocks(X.nnz, 1):
+        columns = X.indices[stored].astype(np.intp)
+        values = X.data[stored].astype(np.float64)
+        total += np.bincount(columns, values, minlength=len(total))
+        squares += np.bincount(columns, values**2, minlength=len(total))
+    mean = total / X.shape[0]
+    scatter = squares - X.shape[0] * mean**2
+    scatter[scatter <= ROUNDING * squares] = 0
+    return mean, scatter
 
 
 def cells_with(X: SparseMatrix) -> IntArray:
@@ -174,7 +187,7 @@ def cells_with(X: SparseMatrix) -> IntArray:
 
 
 def blocks_of(X: SparseMatrix) -> Iterator[tuple[slice, slice]]:
-    """Consecutive rows, and where their values are stored."""
+    """Consecutive rows, and where their values are stored; small blocks, as many sums need them."""
     n_rows = X.shape[0]
-    for rows in row_blocks(n_rows, X.nnz // max(1, n_rows)):
+    for rows in row_blocks(n_rows, X.nnz // max(1, n_rows), block_size=STORED_AT_ONCE):
         yield rows, slice(X.indptr[rows.start], X.indptr[rows.stop])

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from tamis._typing import BoolArray, FloatArray, SparseMatrix
-from tamis.genes._groups import Batches
-from tamis.genes._matrix import cells_with, mean_and_scatter
+from tamis.genes._groups import Batches, sums_of_squares
+from tamis.genes._matrix import mean_and_scatter
 
 # Names of human and mouse genes, and alike; case plays no part.
 PATTERNS = {
     "mitochondrial": re.compile(r"^mt[-.:]", re.IGNORECASE),
     "ribosomal": re.compile(r"^rp[sl]\d", re.IGNORECASE),
 }
+# Most names begin otherwise, and are not looked at any further.
+BEGINNINGS = {"mt", "Mt", "mT", "MT", "rp", "Rp", "rP", "RP"}
 
 
 def nuisances(
@@ -36,18 +38,20 @@ def nuisances(
         batches, where there are several; "mitochondrial" and "ribosomal": how many genes. Of each
         a dict of "selected" and "all".
     """
-    seen = cells_with(logged) > 0
     mean, scatter = mean_and_scatter(logged)
+    seen = mean > 0
     correlation = _correlation(logged, scatter, np.log1p(depth))
     told: dict[str, Any] = {"depth": _medians(np.abs(correlation), selected, seen)}
     if len(batches.sizes) > 1:
-        between = batches.sizes @ (batches.means(logged) - mean) ** 2
+        squares = sums_of_squares(batches.sizes[None], batches.means(logged))[0]
+        between = np.maximum(squares - logged.shape[0] * mean**2, 0)
         share = np.divide(between, scatter, out=np.zeros_like(mean), where=scatter > 0)
         told["batch"] = _medians(share, selected, seen)
     names = list(map(str, names))
+    begins = [place for place, name in enumerate(names) if name[:2] in BEGINNINGS]
     for what, pattern in PATTERNS.items():
-        match = pattern.match
-        named = np.fromiter((match(name) is not None for name in names), bool, len(names))
+        named = np.zeros(len(names), dtype=bool)
+        named[[place for place in begins if pattern.match(names[place])]] = True
         told[what] = {
             "selected": int(np.count_nonzero(named & selected)),
             "all": int(np.count_nonzero(named & seen)),

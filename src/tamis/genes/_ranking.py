@@ -8,20 +8,27 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from tamis._typing import FloatArray, IntArray, SparseMatrix
+from tamis._typing import BoolArray, FloatArray, IntArray, SparseMatrix
 from tamis.genes._dispersion import (
+    Moments,
     log_variance,
+    mean_and_variance,
     residual_variance,
     standardised_variance_within,
 )
 from tamis.genes._evidence import N_BY_GROUPS, Sums, filled, mean_rank, ranks
 from tamis.genes._groups import Batches, graph_of_cells, groups_of
 from tamis.genes._matrix import Cells, cells_with, with_data
+from tamis.utils.blocks import row_blocks
 
-# The second graph is made of the best genes of the first; within batches no others are ranked.
+# The graph of cells is made of so many genes, those that vary most beyond chance.
+MOST_VARIABLE = 2000
+# Within batches no more genes are ranked than these, or twice those that are asked for.
 BEST_GENES = 2000
 # A gene that is seen in fewer cells says nothing of any group.
 FEWEST_CELLS = 3
+# Numbers in the sums of the groups of several batches.
+SUMS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ def rank_genes(
     n_clusters: int | str,
     seed: int,
 ) -> Ranking:
-    """Rank by groups of cells that are found in a graph, which is made once more of the best genes.
+    """Rank by groups of cells that are found in a graph, of the genes that vary most.
 
     Parameters
     ----------
@@ -68,83 +75,80 @@ def rank_genes(
     seed : int
     """
     n_cells, n_genes = cells.logged.shape
-    n_seen = cells_with(cells.logged)
-    usable = np.flatnonzero(n_seen >= min(FEWEST_CELLS, n_cells))
+    seen = cells_with(cells.logged) >= min(FEWEST_CELLS, n_cells)
+    usable = np.flatnonzero(seen)
     if len(usable) < 2:
         raise ValueError(f"Fewer than two genes are seen in {FEWEST_CELLS} cells or more.")
-    logged = _columns(cells.logged, usable)
-    counts = None if cells.counts is None else _columns(cells.counts, usable)
-    varies = _variation(logged, counts, cells.depth, batches)
+    logged, counts = cells.logged, cells.counts
+    moments = _moments(logged if counts is None else counts, seen) if batches.is_one else None
+    varies = _variation(cells, batches, seen, moments)[usable]
 
     if graph is None:
-        groups = groups_of(graph_of_cells(logged, batches, seed), n_clusters)
-        overall, _ = _cost(_pooled(logged, groups, batches), varies)
-        best = np.sort(np.argsort(overall, kind="stable")[:BEST_GENES])
-        graph = graph_of_cells(_columns(logged, best), batches, seed)
+        candidates = usable[np.argsort(-varies, kind="stable")[:MOST_VARIABLE]]
+        graph = graph_of_cells(_columns(logged, np.sort(candidates)), batches, seed)
     groups = groups_of(graph, n_clusters)
-    overall, by_groups = _cost(_pooled(logged, groups, batches), varies)
+    overall, by_groups = _cost(Sums.within(logged, groups, batches).of_genes(usable), varies)
     if by_groups and len(usable) > N_BY_GROUPS:
-        # Of logged values, the counts at equal depth stand in for the counts.
-        molecules = with_data(logged, np.expm1(logged.data)) if counts is None else counts
-        deviates = standardised_variance_within(molecules, batches)
+        if counts is None:  # the counts at equal depth stand in for the counts
+            counts = with_data(logged, np.expm1(logged.data))
+            moments = _moments(counts, seen) if batches.is_one else None
+        deviates = standardised_variance_within(counts, batches, seen, moments)[usable]
         overall = filled(overall, deviates)
     else:
         deviates = varies
-    costs = overall[None]
-    if len(batches.sizes) > 1:
-        best = np.argsort(overall, kind="stable")[: max(BEST_GENES, 2 * n_top_genes)]
-        best = np.sort(best)
-        part = _columns(logged, best)
-        costs = np.full((len(batches.sizes), len(usable)), np.inf)
-        for place, sums in enumerate(_sums_of_batches(part, groups, batches)):
-            cost, by_groups_here = _cost(sums, varies[best])
-            costs[place, best] = filled(cost, deviates[best]) if by_groups_here else cost
-            costs[place, best[sums.sums.sum(axis=0) == 0]] = np.inf
-    return Ranking(
-        _spread(costs, usable, n_genes), _spread(overall, usable, n_genes), groups, by_groups
-    )
+    everywhere = np.full(n_genes, np.inf)
+    everywhere[usable] = overall
+    if batches.is_one:
+        return Ranking(everywhere[None], everywhere, groups, by_groups)
+    best = np.sort(np.argsort(overall, kind="stable")[: max(BEST_GENES, 2 * n_top_genes)])
+    part = _columns(logged, usable[best])
+    # Places within batches are whole numbers or halves: single precision has them exactly.
+    costs = np.full((len(batches.sizes), n_genes), np.inf, dtype=np.float32)
+    for cost, sums in zip(costs, _sums_of_batches(part, groups, batches), strict=True):
+        place, by_groups_here = _cost(sums, varies[best])
+        if by_groups_here:
+            place = filled(place, deviates[best])
+        cost[usable[best]] = np.where(sums.sums.sum(axis=0) == 0, np.inf, place)
+    return Ranking(costs, everywhere, groups, by_groups)
+
+
+def _moments(X: SparseMatrix, seen: BoolArray) -> Moments:
+    """Means and variances; genes that are not seen count as constant, and make no curve."""
+    means, variances = mean_and_variance(X)
+    return means, np.where(seen, variances, 0)
 
 
 def _variation(
-    logged: SparseMatrix, counts: SparseMatrix | None, depth: FloatArray, batches: Batches
+    cells: Cells, batches: Batches, seen: BoolArray, moments: Moments | None
 ) -> FloatArray:
     """How much the genes vary beyond chance, on average over the batches."""
-    if len(batches.sizes) == 1:
-        return _variation_of_one(logged, counts, depth)
-    found = np.zeros(logged.shape[1])
+    counts, logged, depth = cells.counts, cells.logged, cells.depth
+    if moments is not None:
+        if counts is None:
+            return log_variance(logged, moments=moments)
+        return residual_variance(counts, depth=depth, means=moments[0])
+    found = np.zeros(len(seen))
     for rows in batches.rows():
-        if len(rows) > 1:
-            of_batch = None if counts is None else sp.csr_array(counts[rows])
-            found += len(rows) * _variation_of_one(
-                sp.csr_array(logged[rows]), of_batch, depth[rows]
-            )
+        if len(rows) == 1:
+            continue
+        if counts is None:
+            part = sp.csr_array(logged[rows])
+            found += len(rows) * log_variance(part, moments=_moments(part, seen))
+        else:
+            found += len(rows) * residual_variance(sp.csr_array(counts[rows]), depth=depth[rows])
     return found / batches.sizes.sum()
 
 
-def _variation_of_one(
-    logged: SparseMatrix, counts: SparseMatrix | None, depth: FloatArray
-) -> FloatArray:
-    if counts is None:
-        return log_variance(logged).normalised
-    return residual_variance(counts, depth=depth).normalised
-
-
 def _sums_of_batches(logged: SparseMatrix, groups: IntArray, batches: Batches) -> Iterator[Sums]:
-    n_groups = int(groups.max()) + 1
-    if len(batches.sizes) == 1:
-        yield Sums.of(logged, groups, n_groups)
-        return
-    for rows in batches.rows():
-        yield Sums.of(sp.csr_array(logged[rows]), groups[rows], n_groups)
-
-
-def _pooled(logged: SparseMatrix, groups: IntArray, batches: Batches) -> Sums:
-    """The sums of the table less the means of its batches."""
-    total = None
-    for sums in _sums_of_batches(logged, groups, batches):
-        total = sums.centred() if total is None else total + sums.centred()
-    assert total is not None
-    return total
+    """The sums of one batch after the other, made for a few batches at once."""
+    n_batches, n_groups = len(batches.sizes), int(groups.max()) + 1
+    for some in row_blocks(n_batches, n_groups * logged.shape[1], block_size=SUMS_AT_ONCE):
+        rows = np.flatnonzero((batches.codes >= some.start) & (batches.codes < some.stop))
+        codes = (batches.codes[rows] - some.start) * n_groups + groups[rows]
+        n_here = some.stop - some.start
+        sums = Sums.of(sp.csr_array(logged[rows]), codes, n_here * n_groups)
+        for place in range(n_here):
+            yield sums.of_groups(slice(place * n_groups, (place + 1) * n_groups))
 
 
 def _cost(sums: Sums, varies: FloatArray) -> tuple[FloatArray, bool]:
@@ -157,10 +161,3 @@ def _cost(sums: Sums, varies: FloatArray) -> tuple[FloatArray, bool]:
 
 def _columns(X: SparseMatrix, chosen: IntArray) -> SparseMatrix:
     return X if len(chosen) == X.shape[1] else sp.csr_array(X[:, chosen])
-
-
-def _spread(costs: FloatArray, usable: IntArray, n_genes: int) -> FloatArray:
-    """Costs of the usable genes at their places among all; inf for the others."""
-    everywhere = np.full((*costs.shape[:-1], n_genes), np.inf)
-    everywhere[..., usable] = costs
-    return everywhere

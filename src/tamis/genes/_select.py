@@ -39,9 +39,10 @@ def select(
     """Choose genes without labels, and mark them where scanpy looks for them.
 
     It stands where ``scanpy.pp.highly_variable_genes`` does, and needs anndata alone. ``"auto"``
-    finds groups of cells, and ranks each gene by three things: how well it marks the group that it
-    marks best, so that a small group has its genes among the first; how well it tells all groups
-    apart; and how much it varies beyond what its mean lets expect. The order is that of the
+    finds groups of cells by the 2000 genes that vary most, and ranks each gene by three things: how
+    well it marks the group that it marks best, so that a small group has its genes among the first;
+    how well it tells all groups apart; and how much it varies beyond what its mean lets expect
+    (the variance of its Pearson residuals, or of logged values). The order is that of the
     geometric mean of the three ranks; beyond the first 500 genes, that mean and the rank by
     ``"seurat_v3"`` count alike.
 
@@ -91,9 +92,9 @@ def select(
     was done to the values, the number of groups, and what the choice has to do with the depth of
     the cells, their batches, and mitochondrial and ribosomal genes.
 
-    O(nnz) for the ranks and O(n²) for the neighbours of n cells, and O(n·d) for d genes. Beside the
-    table it holds one copy of its values, and for a while another (with mask_var, or with genes
-    that fewer than three cells have, also the table of the other genes).
+    O(nnz) for the ranks and O(n²) for the neighbours of n cells. Beside the table it holds one copy
+    of its values, and for a while another (with mask_var also the table of those genes), and some
+    numbers per cell, per gene, and per gene and batch.
 
     Of more than 20,000 cells "auto" looks at as many, drawn at random from each batch alike; a
     warning says so.

@@ -200,7 +200,7 @@ class StandardizedVariance(_OfCells):
 
     def _fit(self, X: Matrix) -> FloatArray:
         _check_counts(self, X)
-        return standardised_variance(X, self.span).normalised
+        return standardised_variance(X, self.span)
 
 
 class PearsonResiduals(_OfCells):
@@ -278,7 +278,7 @@ class PearsonResiduals(_OfCells):
 
     def _fit(self, X: Matrix) -> FloatArray:
         _check_counts(self, X)
-        return residual_variance(X, self.theta, self.clip).normalised
+        return residual_variance(X, self.theta, self.clip)
 
 
 def _check_counts(selector: _OfCells, X: Matrix) -> None:

@@ -255,7 +255,9 @@ class _Candidates:
 
     def _tighten(self) -> None:
         """Lower each row's threshold to its k-th smallest upper bound and drop what is above."""
-        order = np.lexsort((self.upper, self.rows))
+        # By row, then by bound: the rows of a tile fit into 16 bits, which are sorted by radix.
+        order = np.argsort(self.upper)
+        order = order[np.argsort(self.rows[order].astype(np.int16), kind="stable")]
         counts = np.bincount(self.rows, minlength=self.n_rows)
         starts = np.cumsum(counts) - counts
         full = np.flatnonzero(counts >= self.n_neighbors)
