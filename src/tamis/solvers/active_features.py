@@ -52,6 +52,9 @@ class GramColumns:
 class ActiveFeatures(ABC):
     """The least squares fit of the active features, by orthonormal directions Q that span them.
 
+    It knows the correlations with the residual of the features that it looks at: all of them,
+    unless told otherwise. Arrays along features have the length of these.
+
     Parameters
     ----------
     lengths : ndarray of shape (n_features,)
@@ -62,6 +65,15 @@ class ActiveFeatures(ABC):
         How many features may become active.
     news : float
         Share of a feature's squared length beyond the active ones, without which it is dependent.
+
+    Attributes
+    ----------
+    features : ndarray of int
+        The features that it looks at.
+    indices : list of int
+        The active features, in the order in which they were added.
+    remaining : ndarray
+        Correlations with the residual of the fit.
     """
 
     solver: ClassVar[str]
@@ -69,12 +81,12 @@ class ActiveFeatures(ABC):
     def __init__(
         self, lengths: FloatArray, correlation: FloatArray, most: int, news: float
     ) -> None:
-        self.lengths, self._news = lengths, news
-        self._left = lengths.astype(np.float64)  # squared lengths beyond the active features
-        self._indices: list[int] = []
-        self._targets = np.empty((most, correlation.shape[1]))  # QᵀY
-        # Correlations with the residual of the fit.
+        self.lengths, self.news = lengths, news
+        self.features = np.arange(len(lengths))
+        self.indices: list[int] = []
         self.remaining = correlation.astype(np.float64)
+        self._left = lengths.astype(np.float64)  # squared lengths beyond the active features
+        self._targets = np.empty((most, correlation.shape[1]))  # QᵀY
 
     @abstractmethod
     def gram_times(self, features: IntArray, coef: FloatArray) -> FloatArray:
@@ -92,31 +104,29 @@ class ActiveFeatures(ABC):
     def expect(self, feature: int, likelihood: FloatArray) -> None:
         """Prepare for a feature that is about to be added, and those likely to follow."""
 
-    def add(self, features: IntArray) -> None:
-        """Add features, but for those that depend on the active ones."""
-        for j in features:
-            if self.is_explained[j]:
+    def add(self, places: IntArray) -> None:
+        """Add features, by their places among `features`, but for those that depend on others."""
+        for place in places:
+            if self.is_explained[place]:
                 continue
-            pivot = float(np.sqrt(self._left[j]))
-            column = self._enter(int(j), pivot)
-            target = self.remaining[j] / pivot
-            self._targets[len(self._indices)] = target
+            pivot = float(np.sqrt(self._left[place]))
+            j = int(self.features[place])
+            column = self._enter(j, pivot)
+            target = self.remaining[place] / pivot
+            self._targets[len(self.indices)] = target
             self.remaining = self.remaining - np.outer(column, target)
             self._left = self._left - column**2
-            self._indices.append(int(j))
+            self.indices.append(j)
 
     @property
     def is_explained(self) -> BoolArray:
         """Which features the active ones explain, but for the share that would be news."""
-        return self._left <= self._news * self.lengths
+        return self._left <= self.news * self.lengths
 
     def coef(self) -> FloatArray:
-        """The coefficients of the fit. O(p²)."""
-        coef = np.zeros(self.remaining.shape)
-        coef[self._indices] = scipy.linalg.solve_triangular(
-            self._factor(), self._targets[: len(self._indices)], lower=True, trans="T"
-        )
-        return coef
+        """The coefficients of the fit, a row for each of `indices`. O(p²)."""
+        targets = self._targets[: len(self.indices)]
+        return scipy.linalg.solve_triangular(self._factor(), targets, lower=True, trans="T")
 
 
 class ActiveByFeatures(ActiveFeatures):
@@ -140,16 +150,19 @@ class ActiveByFeatures(ActiveFeatures):
             self._gram.fetch(np.union1d(feature, likely))
 
     def _enter(self, j: int, pivot: float) -> FloatArray:
-        basis = self._basis[:, : len(self._indices) + 1]
+        basis = self._basis[:, : len(self.indices) + 1]
         basis[:, -1] = (self._gram[j] - basis[:, :-1] @ basis[j, :-1]) / pivot
         return basis[:, -1]
 
     def _factor(self) -> FloatArray:
-        return self._basis[self._indices, : len(self._indices)]
+        return self._basis[self.indices, : len(self.indices)]
 
 
 class ActiveBySamples(ActiveFeatures):
-    """By Q itself, so that nothing of size dp is kept: for fewer samples than features. O(nd)."""
+    """By Q itself, so that nothing of size dp is kept: for fewer samples than features. O(nd).
+
+    It may look at some features only: O(n) per step for each of them.
+    """
 
     solver = "least angle regression by samples: there are no more of them than features"
 
@@ -159,13 +172,43 @@ class ActiveBySamples(ActiveFeatures):
         self._X = X
         self._Q = np.empty((most, X.shape[0]))
         self._triangle = np.zeros((most, most))
+        self.columns: FloatArray | None = None  # of the features, a row each, where they are few
 
     @property
     def is_explained(self) -> BoolArray:
         """All features, once as many are active as there are samples, whatever rounding leaves."""
-        if len(self._indices) == self._X.shape[0]:
-            return np.ones(len(self._left), dtype=bool)
-        return super().is_explained
+        return self._is_explained(self._left, self.lengths)
+
+    def explains(self, columns: FloatArray) -> BoolArray:
+        """The same of any features, by their columns, a row each. O(np) for each of them."""
+        lengths = np.einsum("ij,ij->i", columns, columns)
+        return self._is_explained(lengths - self._squared_shares(columns), lengths)
+
+    def look_at(self, features: IntArray, columns: FloatArray, remaining: FloatArray) -> None:
+        """Look at these features, and at no others. O(np) for each of them.
+
+        Parameters
+        ----------
+        features : ndarray of int
+        columns : ndarray of shape (n, n_samples)
+            Their columns, a row each.
+        remaining : ndarray of shape (n, n_targets)
+            Their correlations with the residual of the fit.
+        """
+        self.features, self.columns, self.remaining = features, columns, remaining
+        self.lengths = np.einsum("ij,ij->i", columns, columns)
+        self._left = self.lengths - self._squared_shares(columns)
+
+    def look_also_at(self, features: IntArray, columns: FloatArray, remaining: FloatArray) -> None:
+        """Look at more features, in the same form; they stay in ascending order."""
+        assert self.columns is not None
+        before = self.features, self.columns, self.remaining, self.lengths, self._left
+        self.look_at(features, columns, remaining)
+        more = self.features, self.columns, self.remaining, self.lengths, self._left
+        order = np.argsort(np.concatenate([before[0], features]), kind="stable")
+        self.features, self.columns, self.remaining, self.lengths, self._left = (
+            np.concatenate(pair)[order] for pair in zip(before, more, strict=True)
+        )
 
     def gram_times(self, features: IntArray, coef: FloatArray) -> FloatArray:
         """``XᵀXW`` for a W that has these rows only."""
@@ -174,8 +217,20 @@ class ActiveBySamples(ActiveFeatures):
     def expect(self, feature: int, likelihood: FloatArray) -> None:
         """Nothing: a feature is read when it enters."""
 
+    @property
+    def directions(self) -> FloatArray:
+        """Q, a row each."""
+        return self._Q[: len(self.indices)]
+
+    def directions_beyond(self, directions: FloatArray) -> FloatArray:
+        """The parts of some directions, a column each, that are orthogonal to the active ones."""
+        Q = self._Q[: len(self.indices)]
+        for _ in range(2):  # once more for what rounding has left
+            directions = directions - Q.T @ (Q @ directions)
+        return directions
+
     def _enter(self, j: int, pivot: float) -> FloatArray:
-        p = len(self._indices)
+        p = len(self.indices)
         x = self._X.columns(np.array([j])).ravel()
         Q, shares = self._Q[:p], self._triangle[p, :p]
         for _ in range(2):  # once more for what rounding has left of the directions
@@ -184,8 +239,20 @@ class ActiveBySamples(ActiveFeatures):
             shares += found
         self._triangle[p, p] = pivot
         self._Q[p] = x / pivot
+        if self.columns is not None:
+            return self.columns @ self._Q[p]
         return self._X.transposed_times(self._Q[p][:, None]).ravel()
 
     def _factor(self) -> FloatArray:
-        p = len(self._indices)
+        p = len(self.indices)
         return self._triangle[:p, :p]
+
+    def _squared_shares(self, columns: FloatArray) -> FloatArray:
+        """Squared lengths of the parts of columns that the active features explain."""
+        shares = columns @ self._Q[: len(self.indices)].T
+        return np.einsum("ij,ij->i", shares, shares)
+
+    def _is_explained(self, left: FloatArray, lengths: FloatArray) -> BoolArray:
+        if len(self.indices) == self._X.shape[0]:
+            return np.ones(len(left), dtype=bool)
+        return left <= self.news * lengths

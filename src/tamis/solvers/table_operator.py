@@ -177,7 +177,7 @@ class TableOperator:
             row_scale = None if row_scale is None else row_scale[rows]
         if row_scale is not None:
             U = scale_rows(U, row_scale)
-        product = table.T @ U
+        product = table.T @ U if is_sparse(table) else (U.T @ table).T
         if self._shift is not None:
             product -= np.multiply.outer(self._shift, U.sum(axis=0))
         return product
