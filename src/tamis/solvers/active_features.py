@@ -172,43 +172,68 @@ class ActiveBySamples(ActiveFeatures):
         self._X = X
         self._Q = np.empty((most, X.shape[0]))
         self._triangle = np.zeros((most, most))
-        self.columns: FloatArray | None = None  # of the features, a row each, where they are few
+        self._lengths = self.lengths  # of all features
+        # Columns of the features looked at, where these are few: rows, of which some are in use.
+        self._held, self._n_held = np.empty((0, X.shape[0])), 0
 
     @property
     def is_explained(self) -> BoolArray:
         """All features, once as many are active as there are samples, whatever rounding leaves."""
         return self._is_explained(self._left, self.lengths)
 
-    def explains(self, columns: FloatArray) -> BoolArray:
-        """The same of any features, by their columns, a row each. O(np) for each of them."""
-        lengths = np.einsum("ij,ij->i", columns, columns)
-        return self._is_explained(lengths - self._squared_shares(columns), lengths)
+    def explains(self, features: IntArray) -> BoolArray:
+        """The same of any features. O(np) for each of them."""
+        _, left = self._read(features)
+        return self._is_explained(left, self._lengths[features])
 
-    def look_at(self, features: IntArray, columns: FloatArray, remaining: FloatArray) -> None:
-        """Look at these features, and at no others. O(np) for each of them.
+    def look_at(self, features: IntArray, remaining: FloatArray) -> None:
+        """Look at these features, and at no others. O(np) for each that it did not look at.
 
         Parameters
         ----------
         features : ndarray of int
-        columns : ndarray of shape (n, n_samples)
-            Their columns, a row each.
+            Ascending.
         remaining : ndarray of shape (n, n_targets)
             Their correlations with the residual of the fit.
         """
-        self.features, self.columns, self.remaining = features, columns, remaining
-        self.lengths = np.einsum("ij,ij->i", columns, columns)
-        self._left = self.lengths - self._squared_shares(columns)
+        columns = np.empty((len(features), self._X.shape[0]))
+        left = np.empty(len(features))
+        known = np.zeros(len(features), dtype=bool)
+        if self.columns is not None:
+            order = np.argsort(self.features)
+            places = order[np.searchsorted(self.features[order], features) % len(order)]
+            known = self.features[places] == features
+            columns[known] = self.columns[places[known]]
+            left[known] = self._left[places[known]]
+        columns[~known], left[~known] = self._read(features[~known])
+        self.features, self.remaining, self._left = features, remaining, left
+        self.lengths = self._lengths[features]
+        self._held, self._n_held = columns, len(columns)
 
-    def look_also_at(self, features: IntArray, columns: FloatArray, remaining: FloatArray) -> None:
-        """Look at more features, in the same form; they stay in ascending order."""
-        assert self.columns is not None
-        before = self.features, self.columns, self.remaining, self.lengths, self._left
-        self.look_at(features, columns, remaining)
-        more = self.features, self.columns, self.remaining, self.lengths, self._left
-        order = np.argsort(np.concatenate([before[0], features]), kind="stable")
-        self.features, self.columns, self.remaining, self.lengths, self._left = (
-            np.concatenate(pair)[order] for pair in zip(before, more, strict=True)
-        )
+    def look_also_at(self, features: IntArray, remaining: FloatArray) -> None:
+        """Look at more features, in the same form; they come last."""
+        columns, left = self._read(features)
+        n_held = self._n_held + len(features)
+        if n_held > len(self._held):
+            room = np.empty((max(n_held, 3 * len(self._held) // 2), columns.shape[1]))
+            room[: self._n_held] = self._held[: self._n_held]
+            self._held = room
+        self._held[self._n_held : n_held] = columns
+        self._n_held = n_held
+        self.features = np.concatenate([self.features, features])
+        self.remaining = np.concatenate([self.remaining, remaining])
+        self.lengths = self._lengths[self.features]
+        self._left = np.concatenate([self._left, left])
+
+    @property
+    def columns(self) -> FloatArray | None:
+        """The columns of the features looked at, a row each; None where that is all of them."""
+        return None if self._n_held == 0 else self._held[: self._n_held]
+
+    def _read(self, features: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Columns, a row each, and their squared lengths beyond the active features."""
+        columns = self._X.columns(features).T
+        return columns, self._lengths[features] - self._squared_shares(columns)
 
     def gram_times(self, features: IntArray, coef: FloatArray) -> FloatArray:
         """``XᵀXW`` for a W that has these rows only."""

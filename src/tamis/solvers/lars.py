@@ -162,7 +162,8 @@ def least_angle_regression(
     while len(members) < n_steps and level > limit and candidates.any():
         last = sizes, level, members.image()
         likelihood = np.where(candidates[active.features], sizes, -1.0)
-        place = int(likelihood.argmax())
+        likeliest = np.flatnonzero(likelihood == likelihood.max(initial=-1.0))
+        place = int(likeliest[active.features[likeliest].argmin()])
         # A step that rounding has cut short, at a feature that could not enter, leaves all others
         # below the level: go on in the same direction.
         if likelihood[place] > (1 - 1e-9) * level:

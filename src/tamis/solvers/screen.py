@@ -8,7 +8,9 @@ from tamis._typing import BoolArray, FloatArray, IntArray
 from tamis.solvers.active_features import ActiveBySamples
 from tamis.solvers.row_norms import row_norms
 from tamis.solvers.table_operator import TableOperator
+from tamis.utils.blocks import row_blocks
 from tamis.utils.sparse import is_sparse
+from tamis.utils.threads import side_by_side
 
 __all__ = ["Screen", "is_worth_screening"]
 
@@ -16,13 +18,13 @@ __all__ = ["Screen", "is_worth_screening"]
 FEWEST_CELLS = 1 << 22
 # Features that are looked at after the table was read; it is read again when they are three times
 # as many, or else twice as many are looked at from then on.
-FIRST_LOOK = 500
+FIRST_LOOK = 2000
 MOST_LOOKS = 3
 # Bounds may be off by this share of the level: rounding.
 ROUNDING = 1e-6
 # Features are looked at before the residual has moved by this factor more than is known.
 AHEAD = 1.5
-AHEAD_LEVEL = 0.98
+AHEAD_LEVEL = 0.95
 # Directions of active features whose products with all features are known, at most, and how many
 # there must be anew.
 MOST_DIRECTIONS = 64
@@ -31,8 +33,9 @@ NEW_DIRECTIONS = 16
 SINGLE = 2e-6
 # Directions that tell of most features that they are not explained by the active ones.
 N_PROBES = 8
-# Columns that are read at once.
+# Columns that are read at once, and features whose bounds are computed at once.
 BLOCK = 512
+FEATURES_AT_ONCE = 1 << 14
 
 
 def is_worth_screening(X: TableOperator) -> bool:
@@ -79,8 +82,8 @@ class Screen:
         given: IntArray,
     ) -> None:
         self._X, self._active = X, active
-        self._lengths = np.sqrt(active.lengths)
-        self._beyond = self._lengths.astype(np.float32)  # r
+        self._lengths = np.sqrt(active.lengths).astype(np.float32)
+        self._beyond = self._lengths * np.float32(1 + ROUNDING)  # r
         self._shares = np.empty((len(remaining), 0), dtype=np.float32)  # xᵀPᵀ
         self._directions: FloatArray | None = None  # P, a row each; not known yet
         self._n_looks = FIRST_LOOK
@@ -116,23 +119,25 @@ class Screen:
             self._know_directions(self._X.transposed_times(self._new_directions()))
         others = candidates & ~self._looked_at
         threshold = (1 - ROUNDING) * (1 - share) * level
-        reached = others & (self._bounds(now + share * step) >= threshold)
+        after = now + share * step
+        reached = others & (self._bounds(after) >= threshold)
         if not reached.any():
             return True
         fit = now + step
-        ahead = np.flatnonzero(others & (self._bounds(now + AHEAD * share * step) >= AHEAD_LEVEL*threshold) | reached)
-        n_looks = len(ahead) + len(self._active.features)
-        if n_looks <= MOST_LOOKS * self._n_looks:
-            columns = self._columns(ahead)
-            self._active.look_also_at(ahead, columns, self._remaining(ahead, columns, fit))
-            self._looked_at[ahead] = True
+        ahead = self._bounds(now + min(1.0, AHEAD * share) * step) >= AHEAD_LEVEL * threshold
+        soon = np.flatnonzero(others & (ahead | reached))
+        if len(soon) + len(self._active.features) <= MOST_LOOKS * self._n_looks:
+            self._active.look_also_at(soon, self._remaining(soon, fit))
+            self._looked_at[soon] = True
             return False
-        if np.array_equal(now, self._image):  # all was read here: a longer look is needed
-            self._n_looks = min(2 * self._n_looks, len(others))
-        n_targets = now.shape[1]
-        products = self._X.transposed_times(np.hstack([now - self._image, self._new_directions()]))
-        self._set_known(self._known - products[:, :n_targets], now)
-        self._know_directions(products[:, n_targets:])
+        read_here = np.array_equal(now, self._image)  # then a longer look is needed
+        self._n_looks = min(2 * self._n_looks, len(others)) if read_here else FIRST_LOOK
+        if not read_here:
+            n_targets = now.shape[1]
+            moves = np.hstack([now - self._image, self._new_directions()])
+            products = self._X.transposed_times(moves)
+            self._set_known(self._known - products[:, :n_targets], now)
+            self._know_directions(products[:, n_targets:])
         soonest = level - self._bounds(fit)
         soonest[~candidates] = np.inf
         first = np.argpartition(soonest, self._n_looks - 1)[: self._n_looks]
@@ -142,7 +147,7 @@ class Screen:
     def _set_known(self, remaining: FloatArray, image: FloatArray) -> None:
         self._known, self._image = remaining, image
         self._known_single = remaining.astype(np.float32)
-        self._sizes = row_norms(remaining)
+        self._sizes = row_norms(remaining).astype(np.float32)
         self.n_read = getattr(self, "n_read", 0) + 1
 
     def _new_directions(self) -> FloatArray:
@@ -158,17 +163,29 @@ class Screen:
 
     def _bounds(self, image: FloatArray) -> FloatArray:
         """At least ``‖xᵀR‖`` of each feature, where XW is the image."""
-        moved = image - self._image
         assert self._directions is not None
+        moved = image - self._image
         inside = self._directions @ moved
-        outside = _spectral_norm(moved - self._directions.T @ inside)
-        known = self._known_single - self._shares @ inside.astype(np.float32)
-        bounds = np.sqrt(np.einsum("ij,ij->i", known, known)) + self._beyond * np.float32(outside)
-        return bounds + SINGLE * (self._sizes + _spectral_norm(inside) * self._lengths)
+        inside_single = inside.astype(np.float32)
+        farther = np.float32(_spectral_norm(moved - self._directions.T @ inside))
+        rounding = np.float32(SINGLE * _spectral_norm(inside))
+        bounds = np.empty(len(self._known), dtype=np.float32)
+
+        def bound(some: slice) -> None:
+            known = self._known_single[some] - self._shares[some] @ inside_single
+            np.sqrt(np.einsum("ij,ij->i", known, known), out=bounds[some])
+            bounds[some] += farther * self._beyond[some] + rounding * self._lengths[some]
+            bounds[some] += np.float32(SINGLE) * self._sizes[some]
+
+        side_by_side(bound, row_blocks(len(bounds), 1, block_size=FEATURES_AT_ONCE))
+        return bounds
 
     def remaining(self, image: FloatArray) -> FloatArray:
         """Correlations of the features looked at with the residual, where XW is the image."""
-        return self._remaining(self._active.features, self._active.columns, image)
+        columns = self._active.columns
+        assert columns is not None
+        moved: FloatArray = columns @ (image - self._image)
+        return self._known[self._active.features] - moved
 
     def sizes(self, image: FloatArray) -> FloatArray:
         """``‖xᵀR‖`` of all features, where XW is the image. Reads the table."""
@@ -190,24 +207,19 @@ class Screen:
         left = np.einsum("ij,ij->i", seen, seen)
         doubtful = np.flatnonzero(others & (left <= 2 * self._active.news * self._lengths**2))
         found = [
-            block[self._active.explains(self._columns(block))]
+            block[self._active.explains(block)]
             for block in np.split(doubtful, range(BLOCK, len(doubtful), BLOCK))
         ]
         return np.concatenate(found)
 
     def _look_at(self, features: IntArray, fit: FloatArray) -> None:
-        columns = self._columns(features)
-        self._active.look_at(features, columns, self._remaining(features, columns, fit))
+        self._active.look_at(features, self._remaining(features, fit))
         self._looked_at[:] = False
         self._looked_at[features] = True
 
-    def _columns(self, features: IntArray) -> FloatArray:
-        return np.ascontiguousarray(self._X.columns(features).T)
-
-    def _remaining(
-        self, features: IntArray, columns: FloatArray, image: FloatArray
-    ) -> FloatArray:
-        found: FloatArray = self._known[features] - columns @ (image - self._image)
+    def _remaining(self, features: IntArray, image: FloatArray) -> FloatArray:
+        columns = self._X.columns(features)
+        found: FloatArray = self._known[features] - columns.T @ (image - self._image)
         return found
 
 

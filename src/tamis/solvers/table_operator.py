@@ -16,12 +16,15 @@ from tamis.utils.blocks import row_blocks
 from tamis.utils.columns import weighted_moments
 from tamis.utils.condensed import Condensed
 from tamis.utils.sparse import is_sparse
+from tamis.utils.threads import side_by_side
 
 # A dense table is centred as a sparse one if no more than this share of its cells differs from the
 # value that their columns repeat.
 FEW_CELLS = 0.05
 # About as many rows tell whether a closer look is worth it.
 SAMPLE = 50
+# Products of tables of more cells (32 MB), which the cache does not hold, are made in pieces.
+LARGE_TABLE = 1 << 22
 
 
 class TableOperator:
@@ -177,7 +180,7 @@ class TableOperator:
             row_scale = None if row_scale is None else row_scale[rows]
         if row_scale is not None:
             U = scale_rows(U, row_scale)
-        product = table.T @ U if is_sparse(table) else (U.T @ table).T
+        product = table.T @ U if is_sparse(table) else _transposed_times(table, U)
         if self._shift is not None:
             product -= np.multiply.outer(self._shift, U.sum(axis=0))
         return product
@@ -271,6 +274,20 @@ class TableOperator:
     @cached_property
     def _row_gram(self) -> RowGram:
         return RowGram(self.stored)
+
+
+def _transposed_times(table: FloatArray, U: FloatArray) -> FloatArray:
+    """``tableᵀU`` of a dense table; of a large one columns by columns, side by side."""
+    n_samples, n_features = table.shape
+    if table.size < LARGE_TABLE or n_features < n_samples:
+        return table.T @ U
+    product = np.empty((*U.shape[1:], n_features))
+
+    def multiply(columns: slice) -> None:
+        np.matmul(U.T, table[:, columns], out=product[..., columns])
+
+    side_by_side(multiply, row_blocks(n_features, n_samples, block_size=LARGE_TABLE))
+    return product.T
 
 
 def _without_repeats(X: Matrix, most: float) -> tuple[Matrix, FloatArray | None]:
