@@ -6,19 +6,16 @@ import numpy as np
 
 from tamis._typing import FloatArray, IntArray, Matrix
 from tamis.graphs._tiles import pair_distances
-from tamis.utils.blocks import row_blocks
+from tamis.solvers.row_gram import COLUMNS_AT_ONCE, products_of_rows
 from tamis.utils.sparse import is_sparse
-from tamis.utils.threads import side_by_side
 from tamis.utils.ties import TIE, content_ranks, first_per_row
 
 __all__ = ["gram_search"]
 
 # Up to so many rows the matrix of their products is formed; it has fewer cells than the table.
 MOST_ROWS = 2000
-# The columns are multiplied in so many pieces, and within each so many at once: the longest sum
-# that is rounded step by step.
-PIECES = 4
-COLUMNS_AT_ONCE = 2048
+# Narrower tables are searched by tiles: there is nothing to gain.
+FEWEST_COLUMNS = 1000
 # Distances that may be off by more than this share of themselves are computed by differences.
 PRECISE = TIE / 10
 # Candidates of each row, in multiples of its neighbours, beyond which products tell too little.
@@ -39,13 +36,14 @@ def gram_search(X: Matrix, n_neighbors: int) -> tuple[IntArray, FloatArray] | No
         together that products do not tell which are neighbours.
     """
     n_samples, n_features = X.shape
-    if is_sparse(X) or n_samples > min(n_features, MOST_ROWS):
+    if is_sparse(X) or n_features < FEWEST_COLUMNS or n_samples > min(n_features, MOST_ROWS):
         return None
-    gram = _products_of_rows(X)
+    gram = products_of_rows(X, X[0].astype(np.float64))
     squared_norms = gram.diagonal()
     sums = np.add.outer(squared_norms, squared_norms)
     squared = sums - 2 * gram
-    n_steps = COLUMNS_AT_ONCE + n_features // COLUMNS_AT_ONCE + 8
+    # The longest sum that is rounded step by step.
+    n_steps = min(n_features, COLUMNS_AT_ONCE + n_features // COLUMNS_AT_ONCE) + 8
     error = n_steps * np.finfo(np.float64).eps * sums
     np.fill_diagonal(squared, np.inf)  # a sample is not its own neighbour
     if (squared <= error).any():
@@ -61,21 +59,3 @@ def gram_search(X: Matrix, n_neighbors: int) -> tuple[IntArray, FloatArray] | No
     near = (np.diff(rows[order]) == 0) & (np.diff(found[order]) <= 2 * TIE * found[order][1:])
     ranks = content_ranks(X) if near.any() else np.arange(n_samples)
     return first_per_row(rows, columns, found, ranks, n_samples, n_neighbors)
-
-
-def _products_of_rows(X: FloatArray) -> FloatArray:
-    """Products of the rows with each other, as differences from the first."""
-    n_samples, n_features = X.shape
-    origin = X[0].astype(np.float64)
-
-    def products(piece: slice) -> FloatArray:
-        gram = np.zeros((n_samples, n_samples))
-        for some in row_blocks(piece.stop - piece.start, 1, block_size=COLUMNS_AT_ONCE):
-            columns = slice(piece.start + some.start, piece.start + some.stop)
-            block = X[:, columns] - origin[columns]
-            gram += block @ block.T
-        return gram
-
-    pieces = row_blocks(n_features, 1, block_size=-(-n_features // PIECES))
-    total: FloatArray = sum(side_by_side(products, pieces), np.zeros((n_samples, n_samples)))
-    return total

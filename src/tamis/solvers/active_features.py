@@ -179,12 +179,19 @@ class ActiveBySamples(ActiveFeatures):
     @property
     def is_explained(self) -> BoolArray:
         """All features, once as many are active as there are samples, whatever rounding leaves."""
-        return self._is_explained(self._left, self.lengths)
+        if len(self.indices) == self._X.shape[0]:
+            return np.ones(len(self._left), dtype=bool)
+        return super().is_explained
 
-    def explains(self, features: IntArray) -> BoolArray:
-        """The same of any features. O(np) for each of them."""
-        _, left = self._read(features)
-        return self._is_explained(left, self._lengths[features])
+    def explains(self, features: IntArray, n_active: int | None = None) -> BoolArray:
+        """The same of any features, by so many of the active ones. O(np) for each of them."""
+        n_active = len(self.indices) if n_active is None else n_active
+        if n_active == self._X.shape[0]:
+            return np.ones(len(features), dtype=bool)
+        shares = self._X.columns(features).T @ self._Q[:n_active].T
+        lengths = self._lengths[features]
+        left = lengths - np.einsum("ij,ij->i", shares, shares)
+        return left <= self.news * lengths
 
     def look_at(self, features: IntArray, remaining: FloatArray) -> None:
         """Look at these features, and at no others. O(np) for each that it did not look at.
@@ -233,7 +240,8 @@ class ActiveBySamples(ActiveFeatures):
     def _read(self, features: IntArray) -> tuple[FloatArray, FloatArray]:
         """Columns, a row each, and their squared lengths beyond the active features."""
         columns = self._X.columns(features).T
-        return columns, self._lengths[features] - self._squared_shares(columns)
+        shares = columns @ self.directions.T
+        return columns, self._lengths[features] - np.einsum("ij,ij->i", shares, shares)
 
     def gram_times(self, features: IntArray, coef: FloatArray) -> FloatArray:
         """``XᵀXW`` for a W that has these rows only."""
@@ -271,13 +279,3 @@ class ActiveBySamples(ActiveFeatures):
     def _factor(self) -> FloatArray:
         p = len(self.indices)
         return self._triangle[:p, :p]
-
-    def _squared_shares(self, columns: FloatArray) -> FloatArray:
-        """Squared lengths of the parts of columns that the active features explain."""
-        shares = columns @ self._Q[: len(self.indices)].T
-        return np.einsum("ij,ij->i", shares, shares)
-
-    def _is_explained(self, left: FloatArray, lengths: FloatArray) -> BoolArray:
-        if len(self.indices) == self._X.shape[0]:
-            return np.ones(len(left), dtype=bool)
-        return left <= self.news * lengths

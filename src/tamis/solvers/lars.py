@@ -185,6 +185,8 @@ def least_angle_regression(
                 members.image(), members.image(move), step / level, level, candidates
             ):
                 break
+            overlooked = active.features[candidates[active.features] & active.is_explained]
+            candidates[overlooked], dependent[overlooked] = False, True
             remaining = screen.remaining(members.image())
             sizes = row_norms(remaining)
         members.coef += step / level * move
@@ -294,6 +296,8 @@ def _drop_dependent(
             candidates[dropped] = False
             return dropped
         everywhere = screen.sizes(members.image())
+        # Those that were dependent before the last feature entered are so in any case.
+        everywhere[screen.explained(candidates, max(0, len(active.indices) - 1))] = np.inf
     # Nothing can enter any more: only copies, which are at the level, are told apart.
     candidates[:] = False
     return dropped[everywhere[dropped] > (1 - 1e-6) * level]

@@ -32,7 +32,7 @@ NEW_DIRECTIONS = 16
 # Rounding of single precision, as a share of what is added up.
 SINGLE = 2e-6
 # Directions that tell of most features that they are not explained by the active ones.
-N_PROBES = 8
+N_PROBES = 64
 # Columns that are read at once, and features whose bounds are computed at once.
 BLOCK = 512
 FEATURES_AT_ONCE = 1 << 14
@@ -90,6 +90,8 @@ class Screen:
         self._looked_at = np.zeros(len(remaining), dtype=bool)
         self._set_known(remaining, image)
         first = np.argpartition(-self._sizes, self._n_looks)[: self._n_looks]
+        equal = np.flatnonzero(self._sizes >= (1 - ROUNDING) * self._sizes[first].max())
+        first = np.union1d(first, equal)
         self._look_at(np.union1d(first, given), np.zeros_like(image))
 
     def is_settled(
@@ -191,8 +193,8 @@ class Screen:
         """``‖xᵀR‖`` of all features, where XW is the image. Reads the table."""
         return row_norms(self._known - self._X.transposed_times(image - self._image))
 
-    def explained(self, candidates: BoolArray) -> IntArray:
-        """The candidates beyond those looked at that the active features explain.
+    def explained(self, candidates: BoolArray, n_active: int | None = None) -> IntArray:
+        """The candidates beyond those looked at that so many of the active features explain.
 
         Some directions orthogonal to the active features tell of most that they are not, in one
         pass over the table; the others are read.
@@ -201,13 +203,14 @@ class Screen:
         if not others.any():
             return np.empty(0, dtype=np.intp)
         n_samples = self._X.shape[0]
-        probes = np.random.default_rng(0).standard_normal((n_samples, N_PROBES))
+        n_probes = min(N_PROBES, n_samples)
+        probes = np.random.default_rng(0).standard_normal((n_samples, n_probes))
         probes, _ = np.linalg.qr(self._active.directions_beyond(probes))
         seen = self._X.transposed_times(self._active.directions_beyond(probes))
         left = np.einsum("ij,ij->i", seen, seen)
         doubtful = np.flatnonzero(others & (left <= 2 * self._active.news * self._lengths**2))
         found = [
-            block[self._active.explains(block)]
+            block[self._active.explains(block, n_active)]
             for block in np.split(doubtful, range(BLOCK, len(doubtful), BLOCK))
         ]
         return np.concatenate(found)

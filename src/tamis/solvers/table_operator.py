@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from tamis._typing import FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.solvers.dense import matmul, root_of_products, scale_rows
 from tamis.solvers.row_gram import RowGram
-from tamis.utils.blocks import row_blocks
+from tamis.utils.blocks import LARGE_TABLE, column_pieces, row_blocks
 from tamis.utils.columns import weighted_moments
 from tamis.utils.condensed import Condensed
 from tamis.utils.sparse import is_sparse
@@ -23,8 +23,8 @@ from tamis.utils.threads import side_by_side
 FEW_CELLS = 0.05
 # About as many rows tell whether a closer look is worth it.
 SAMPLE = 50
-# Products of tables of more cells (32 MB), which the cache does not hold, are made in pieces.
-LARGE_TABLE = 1 << 22
+# Means that are no more times as large as the deviations may be taken out of products.
+SMALL_MEANS = 10
 
 
 class TableOperator:
@@ -74,7 +74,9 @@ class TableOperator:
             self.stored = np.asarray(X, dtype=np.float64) if shift is None else X - shift
 
     @classmethod
-    def centred(cls, X: Matrix | Condensed, *, norm: float | None = None) -> Self:
+    def centred(
+        cls, X: Matrix | Condensed, *, norm: float | None = None, copied: bool = True
+    ) -> Self:
         """The table less its column means.
 
         A dense table whose means are rounding already, as those of standardised columns are, is
@@ -88,13 +90,23 @@ class TableOperator:
             products stands for it, of as many rows as columns.
         norm : float or None, default=None
             The Frobenius norm to scale the centred table to; None leaves its scale.
+        copied : bool, default=True
+            Whether to subtract the means of a dense table for good, in a copy. If not, those of a
+            large one in double precision are taken out of every product, as of a sparse one, where
+            they are at most 10 times as large as the deviations: `stored` is then the table.
         """
         if isinstance(X, Condensed):
             factor = 1.0 if norm is None else norm / np.sqrt(X.scatter.sum())
             return cls.of_root(root_of_products(X.gram * factor**2))
         X, repeated = _without_repeats(X, FEW_CELLS)
         mean, scatter = weighted_moments(X, np.ones(X.shape[0]))
-        table = cls(X, shift=None if _has_zero_means(X, mean, scatter) else mean)
+        if _has_zero_means(X, mean, scatter):
+            table = cls(X)
+        elif copied or norm is not None or not _has_small_means(X, mean, scatter):
+            table = cls(X, shift=mean)
+        else:
+            table = cls(X)
+            table.origin = table._shift = mean
         if repeated is not None:
             table.origin = mean + repeated
         if norm is not None:
@@ -230,7 +242,7 @@ class TableOperator:
         """The transposed operator times the operator, d × d. O(nd²)."""
         if self.is_sparse:
             return self._sparse_gram_of_features()
-        if self._row_scale is None:
+        if self._row_scale is None and self._shift is None:
             return matmul(self.stored.T, self.stored)
         gram = np.zeros((self.shape[1], self.shape[1]))
         for rows in row_blocks(*self.shape):
@@ -277,16 +289,16 @@ class TableOperator:
 
 
 def _transposed_times(table: FloatArray, U: FloatArray) -> FloatArray:
-    """``tableᵀU`` of a dense table; of a large one columns by columns, side by side."""
-    n_samples, n_features = table.shape
-    if table.size < LARGE_TABLE or n_features < n_samples:
+    """``tableᵀU`` of a dense table; of a large and wide one some columns at a time."""
+    pieces = list(column_pieces(table))
+    if len(pieces) == 1:
         return table.T @ U
-    product = np.empty((*U.shape[1:], n_features))
+    product = np.empty((*U.shape[1:], table.shape[1]))
 
     def multiply(columns: slice) -> None:
         np.matmul(U.T, table[:, columns], out=product[..., columns])
 
-    side_by_side(multiply, row_blocks(n_features, n_samples, block_size=LARGE_TABLE))
+    side_by_side(multiply, pieces)
     return product.T
 
 
@@ -308,6 +320,13 @@ def _without_repeats(X: Matrix, most: float) -> tuple[Matrix, FloatArray | None]
         return X, None
     repeated = values.astype(np.float64)
     return sp.csr_array(np.asarray(X, dtype=np.float64) - repeated), repeated
+
+
+def _has_small_means(X: Matrix, mean: FloatArray, scatter: FloatArray) -> bool:
+    """Whether a table is dense and large, and loses no digits if its means stay in it."""
+    if is_sparse(X) or X.dtype != np.float64 or X.size < LARGE_TABLE:
+        return False
+    return bool(np.all(X.shape[0] * mean**2 <= SMALL_MEANS**2 * scatter))
 
 
 def _has_zero_means(X: Matrix, mean: FloatArray, scatter: FloatArray) -> bool:
