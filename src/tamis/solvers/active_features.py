@@ -193,15 +193,15 @@ class ActiveBySamples(ActiveFeatures):
         left = lengths - np.einsum("ij,ij->i", shares, shares)
         return left <= self.news * lengths
 
-    def look_at(self, features: IntArray, remaining: FloatArray) -> None:
+    def look_at(self, features: IntArray) -> None:
         """Look at these features, and at no others. O(np) for each that it did not look at.
+
+        Their correlations with the residual of the fit are to be set afterwards.
 
         Parameters
         ----------
         features : ndarray of int
             Ascending.
-        remaining : ndarray of shape (n, n_targets)
-            Their correlations with the residual of the fit.
         """
         columns = np.empty((len(features), self._X.shape[0]))
         left = np.empty(len(features))
@@ -213,22 +213,21 @@ class ActiveBySamples(ActiveFeatures):
             columns[known] = self.columns[places[known]]
             left[known] = self._left[places[known]]
         columns[~known], left[~known] = self._read(features[~known])
-        self.features, self.remaining, self._left = features, remaining, left
+        self.features, self._left = features, left
         self.lengths = self._lengths[features]
         self._held, self._n_held = columns, len(columns)
 
-    def look_also_at(self, features: IntArray, remaining: FloatArray) -> None:
-        """Look at more features, in the same form; they come last."""
+    def look_also_at(self, features: IntArray) -> None:
+        """Look at more features, in the same way; they come last."""
         columns, left = self._read(features)
         n_held = self._n_held + len(features)
         if n_held > len(self._held):
             room = np.empty((max(n_held, 3 * len(self._held) // 2), columns.shape[1]))
-            room[: self._n_held] = self._held[: self._n_held]
+            room[: self._n_held] = self.columns
             self._held = room
         self._held[self._n_held : n_held] = columns
         self._n_held = n_held
         self.features = np.concatenate([self.features, features])
-        self.remaining = np.concatenate([self.remaining, remaining])
         self.lengths = self._lengths[self.features]
         self._left = np.concatenate([self._left, left])
 

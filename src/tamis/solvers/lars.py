@@ -273,6 +273,8 @@ class _Members:
         coef = self.coef if coef is None else coef
         columns = self._columns[: len(self)] if self._X is not None else np.empty((len(self), 0))
         return columns.T @ coef
+
+
 def _drop_dependent(
     candidates: BoolArray,
     active: ActiveFeatures,

@@ -22,13 +22,12 @@ FIRST_LOOK = 2000
 MOST_LOOKS = 3
 # Bounds may be off by this share of the level: rounding.
 ROUNDING = 1e-6
-# Features are looked at before the residual has moved by this factor more than is known.
+# Features are looked at some time before they must be: as if the step were longer by this factor,
+# and the level after it this share of what it is.
 AHEAD = 1.5
 AHEAD_LEVEL = 0.95
-# Directions of active features whose products with all features are known, at most, and how many
-# there must be anew.
+# Directions of active features whose products with all features are known, at most.
 MOST_DIRECTIONS = 64
-NEW_DIRECTIONS = 16
 # Rounding of single precision, as a share of what is added up.
 SINGLE = 2e-6
 # Directions that tell of most features that they are not explained by the active ones.
@@ -83,7 +82,8 @@ class Screen:
     ) -> None:
         self._X, self._active = X, active
         self._lengths = np.sqrt(active.lengths).astype(np.float32)
-        self._beyond = self._lengths * np.float32(1 + ROUNDING)  # r
+        self._left = active.lengths.astype(np.float64)  # r²
+        self._beyond = self._lengths  # r, rounded upwards
         self._shares = np.empty((len(remaining), 0), dtype=np.float32)  # xᵀPᵀ
         self._directions: FloatArray | None = None  # P, a row each; not known yet
         self._n_looks = FIRST_LOOK
@@ -129,7 +129,9 @@ class Screen:
         ahead = self._bounds(now + min(1.0, AHEAD * share) * step) >= AHEAD_LEVEL * threshold
         soon = np.flatnonzero(others & (ahead | reached))
         if len(soon) + len(self._active.features) <= MOST_LOOKS * self._n_looks:
-            self._active.look_also_at(soon, self._remaining(soon, fit))
+            before = self._active.remaining
+            self._active.look_also_at(soon)
+            self._active.remaining = np.vstack([before, self.remaining(fit, len(before))])
             self._looked_at[soon] = True
             return False
         read_here = np.array_equal(now, self._image)  # then a longer look is needed
@@ -140,7 +142,8 @@ class Screen:
             products = self._X.transposed_times(moves)
             self._set_known(self._known - products[:, :n_targets], now)
             self._know_directions(products[:, n_targets:])
-        soonest = level - self._bounds(fit)
+        # Those with the largest bounds at the end of the direction are likely to enter first.
+        soonest = -self._bounds(fit)
         soonest[~candidates] = np.inf
         first = np.argpartition(soonest, self._n_looks - 1)[: self._n_looks]
         self._look_at(np.union1d(first[candidates[first]], self._active.indices), fit)
@@ -150,7 +153,6 @@ class Screen:
         self._known, self._image = remaining, image
         self._known_single = remaining.astype(np.float32)
         self._sizes = row_norms(remaining).astype(np.float32)
-        self.n_read = getattr(self, "n_read", 0) + 1
 
     def _new_directions(self) -> FloatArray:
         """The active directions whose products with all features are to be known, a column each."""
@@ -158,8 +160,9 @@ class Screen:
 
     def _know_directions(self, products: FloatArray) -> None:
         """Keep the products of all features with the new ones among the active directions."""
-        left = self._beyond.astype(np.float64) ** 2 - np.einsum("ij,ij->i", products, products)
-        self._beyond = (np.sqrt(left.clip(min=0)) + ROUNDING * self._lengths).astype(np.float32)
+        self._left -= np.einsum("ij,ij->i", products, products)
+        beyond = np.sqrt(self._left.clip(min=0)) + ROUNDING * self._lengths
+        self._beyond = beyond.astype(np.float32)
         self._shares = np.hstack([self._shares, products.astype(np.float32)])
         self._directions = self._active.directions[: self._shares.shape[1]].copy()
 
@@ -182,12 +185,15 @@ class Screen:
         side_by_side(bound, row_blocks(len(bounds), 1, block_size=FEATURES_AT_ONCE))
         return bounds
 
-    def remaining(self, image: FloatArray) -> FloatArray:
-        """Correlations of the features looked at with the residual, where XW is the image."""
+    def remaining(self, image: FloatArray, first: int = 0) -> FloatArray:
+        """Correlations of the features looked at with the residual, where XW is the image.
+
+        Of those from the place `first` on.
+        """
         columns = self._active.columns
         assert columns is not None
-        moved: FloatArray = columns @ (image - self._image)
-        return self._known[self._active.features] - moved
+        moved: FloatArray = columns[first:] @ (image - self._image)
+        return self._known[self._active.features[first:]] - moved
 
     def sizes(self, image: FloatArray) -> FloatArray:
         """``‖xᵀR‖`` of all features, where XW is the image. Reads the table."""
@@ -216,14 +222,10 @@ class Screen:
         return np.concatenate(found)
 
     def _look_at(self, features: IntArray, fit: FloatArray) -> None:
-        self._active.look_at(features, self._remaining(features, fit))
+        self._active.look_at(features)
+        self._active.remaining = self.remaining(fit)
         self._looked_at[:] = False
         self._looked_at[features] = True
-
-    def _remaining(self, features: IntArray, image: FloatArray) -> FloatArray:
-        columns = self._X.columns(features)
-        found: FloatArray = self._known[features] - columns.T @ (image - self._image)
-        return found
 
 
 def _spectral_norm(D: FloatArray) -> float:
