@@ -116,9 +116,10 @@ def least_angle_regression(
     Notes
     -----
     O(d(p + n_targets)) per step with p active features, beside the Gram columns, and O(dp) memory;
-    of a table with fewer samples than features O(n(d + p)) per step, and O(np) memory. With one
-    target this is least angle regression [1]_, with several its extension in the Euclidean norm
-    [2]_.
+    of a table with fewer samples than features O(n(d + p)) per step, and O(np) memory. A step on
+    such a table that is dense and large reads a few thousand features, and proves by bounds that no
+    other one can enter (see :class:`tamis.solvers.screen.Screen`). With one target this is least
+    angle regression [1]_, with several its extension in the Euclidean norm [2]_.
 
     References
     ----------
@@ -131,8 +132,7 @@ def least_angle_regression(
     given = np.flatnonzero(coef.any(axis=1))
     given = given[np.argsort(-row_norms(coef[given]), kind="stable")]
     most = max(n_steps, len(given))
-    by_samples = isinstance(X, TableOperator) and X.shape[0] <= X.shape[1]
-    if isinstance(X, TableOperator) and by_samples:
+    if isinstance(X, TableOperator) and X.shape[0] <= X.shape[1]:
         active: ActiveFeatures = ActiveBySamples(X, correlation, most, news)
     else:
         gram = GramColumns(X) if isinstance(X, TableOperator) else X
@@ -148,7 +148,12 @@ def least_angle_regression(
     dependent = np.zeros_like(candidates)
     members = _Members(given, coef[given])
     screen = None
-    if isinstance(active, ActiveBySamples) and level > 0 and is_worth_screening(X):
+    if (
+        isinstance(X, TableOperator)
+        and isinstance(active, ActiveBySamples)
+        and level > 0
+        and is_worth_screening(X)
+    ):
         members = _Members(given, coef[given], X, most)
         screen = Screen(X, active, remaining, members.image(), given)
         remaining, sizes = remaining[active.features], sizes[active.features]
