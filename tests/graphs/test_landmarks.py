@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from references import graphs as reference_graphs
 from references import landmarks as reference
+from scipy.spatial.distance import cdist
 
 from tamis.graphs import (
     LandmarkGraph,
@@ -229,3 +230,30 @@ def test_functions_of_graphs_take_it(graph, X):
 def test_components_are_those_of_the_samples():
     Z = sp.csr_array(np.kron(np.eye(3), np.array([[0.5, 0.5], [0.2, 0.8]])))
     assert n_components(LandmarkGraph.of(Z)) == 3
+
+
+def test_distances_are_those_in_the_components_that_decide_them():
+    """What is left out of a squared distance is a small share of the squared bandwidth."""
+    rng = np.random.default_rng(0)
+    latent = rng.standard_normal((4000, 5)) @ rng.standard_normal((5, 60))
+    X = latent + 0.2 * rng.standard_normal((4000, 60)) + 100
+    landmarks = choose_landmarks(X, 600)
+    axes = landmarks._search.axes
+    assert axes is not None
+    assert axes.shape[1] < 20
+    weights = landmarks.tie(X).toarray()
+    squared = cdist(X, landmarks.centres, "sqeuclidean")
+    chosen = np.argsort(-weights, axis=1)[:, : landmarks.n_nearest]
+    found = np.take_along_axis(squared, chosen, axis=1)
+    nearest = np.sort(squared, axis=1)[:, : landmarks.n_nearest]
+    assert np.sqrt(np.mean((found - nearest) ** 2)) <= 0.02 * landmarks.bandwidth**2
+    assert np.mean(np.isclose(found, nearest)) > 0.9
+    exact = np.exp(-(nearest - nearest[:, :1]) / (2 * landmarks.bandwidth**2))
+    exact /= exact.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(-np.sort(-weights, axis=1)[:, :5], exact, atol=0.02)
+
+
+def test_all_columns_are_used_where_the_landmarks_fill_them():
+    X = np.random.default_rng(0).standard_normal((4000, 8))
+    assert choose_landmarks(X, 600)._search.axes is None
+    assert choose_landmarks(X @ np.ones((8, 40)), 100)._search.axes is None  # few landmarks

@@ -180,3 +180,40 @@ def test_a_table_that_is_centred_already_is_not_copied():
     assert TableOperator.centred(X).stored is X
     assert not TableOperator.centred(X).origin.any()
     assert TableOperator.centred(X + 1).stored is not X
+
+
+@pytest.mark.parametrize("shape", [(9, 40), (40, 9)])
+def test_means_that_are_small_may_stay_in_a_large_table(shape, monkeypatch):
+    monkeypatch.setattr("tamis.solvers.table_operator.LARGE_TABLE", 100)
+    monkeypatch.setattr("tamis.utils.blocks.LARGE_TABLE", 100)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape) + 3 * rng.standard_normal(shape[1])
+    expected, found = TableOperator.centred(X), TableOperator.centred(X, copied=False)
+    assert found.stored is X
+    V, U = rng.standard_normal((shape[1], 2)), rng.standard_normal((shape[0], 2))
+    chosen = np.array([4, 1])
+    for product in (
+        lambda T: T.times(V),
+        lambda T: T.transposed_times(U),
+        lambda T: T.transposed_times(U[:, 0]),
+        lambda T: T.columns(chosen),
+        lambda T: T.rows(slice(2, 7)),
+        lambda T: T.squared_column_norms(),
+        lambda T: T.gram_of_features(),
+        lambda T: T.gram_of_samples(),
+        lambda T: T.rows_scaled(np.arange(1.0, shape[0] + 1)).gram_of_features(),
+    ):
+        np.testing.assert_allclose(product(found), product(expected), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.arange(400.0).reshape(20, 20) + 1e6,  # digits would be lost
+        np.random.default_rng(0).standard_normal((20, 20)).astype(np.float32) + 1,
+    ],
+)
+def test_other_means_are_subtracted_from_a_large_table(X, monkeypatch):
+    monkeypatch.setattr("tamis.solvers.table_operator.LARGE_TABLE", 100)
+    centred = TableOperator.centred(X, copied=False)
+    np.testing.assert_allclose(centred.stored, X - X.mean(axis=0, dtype=np.float64), atol=1e-6)

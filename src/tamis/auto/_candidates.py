@@ -17,7 +17,7 @@ from tamis.clustering import kmeans, modularity
 from tamis.graphs import spectral_embedding
 from tamis.metrics import normalized_mutual_information
 from tamis.solvers.dense import eigh
-from tamis.solvers.l21 import alpha_max, l21_regression
+from tamis.solvers.l21 import l21_regression, largest_penalty
 from tamis.solvers.lars import NEWS, least_angle_regression, scores_along_paths
 from tamis.solvers.residual import left_of
 from tamis.solvers.row_norms import row_norms
@@ -159,8 +159,10 @@ def regress(
     correlation = X.transposed_times(left)
     coef = np.zeros_like(correlation)
     if correlation.any():
-        penalty = ALPHA * alpha_max(X, left)
-        coef = l21_regression(X, left, penalty, tol=tol, max_iter=MAX_EPOCHS).solution
+        penalty = ALPHA * largest_penalty(correlation)
+        coef = l21_regression(
+            X, left, penalty, correlation=correlation, tol=tol, max_iter=MAX_EPOCHS
+        ).solution
     scores = path_scores(X, coef, correlation, n_ranked, kept)
     return Regression(scale, target, Y, coef, correlation, scores)
 

@@ -122,7 +122,8 @@ class TiesStep:
 
     def __call__(self, X: FloatArray, start: int, place: str) -> TieProducts:
         """The products of a block."""
-        rows = X[:, self.columns].astype(np.float64)
+        everything = np.array_equal(self.columns, np.arange(X.shape[1]))
+        rows = (X if everything else X[:, self.columns]).astype(np.float64, order="C")
         rows -= self.shift
         rows /= self.scale
         ties = self.landmarks.tie(normalize(rows) if self.by_direction else rows)

@@ -193,7 +193,7 @@ def leading_scores(X: Matrix, n_components: int = N_COMPONENTS) -> FloatArray:
     """
     X = canonical_csr(X) if is_sparse(X) else X
     _, directions = principal_components(X, min(n_components, *X.shape))
-    return TableOperator.centred(X).times(directions)
+    return TableOperator.centred(X, copied=False).times(directions)
 
 
 def _chosen(X: Matrix, method: Method, explicit: bool) -> tuple[Method, str]:

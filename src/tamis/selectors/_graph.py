@@ -224,7 +224,7 @@ class GraphSelector(NeighborSelector):
             return embedded.table, embedded.targets
         _, Y = spectral_embedding(self._sample_graph(X), n_vectors)
         self.embedding_ = centred_unit_columns(Y)
-        return TableOperator.centred(X), self.embedding_
+        return TableOperator.centred(X, copied=False), self.embedding_
 
     def _left_to_rebuild(self, targets: FloatArray, X: TableOperator) -> FloatArray:
         """The targets of a regression on X, without what the columns to keep explain of them."""

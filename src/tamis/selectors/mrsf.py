@@ -14,7 +14,7 @@ from tamis.base import OBJECTIVE, Keeps
 from tamis.distributed import CondensedTable, Needs
 from tamis.graphs import Method, Weights
 from tamis.selectors._graph import GraphSelector
-from tamis.solvers.l21 import alpha_max, l21_regression
+from tamis.solvers.l21 import l21_regression, largest_penalty
 from tamis.solvers.lars import NEWS, least_angle_regression, scores_along_paths
 from tamis.solvers.row_norms import row_norms
 
@@ -191,14 +191,19 @@ class MRSF(GraphSelector):
     def _fit(self, X: Matrix | CondensedTable) -> FloatArray:
         centred, embedding = self._regression_on_embedding(X, self._n_vectors(*X.shape))
         targets = self._left_to_rebuild(embedding, centred)
-        self.penalty_ = self.alpha * alpha_max(centred, targets)
+        correlation = centred.transposed_times(targets)
+        self.penalty_ = self.alpha * largest_penalty(correlation)
         solution = l21_regression(
-            centred, targets, self.penalty_, tol=self.tol, max_iter=self.max_iter
+            centred,
+            targets,
+            self.penalty_,
+            correlation=correlation,
+            tol=self.tol,
+            max_iter=self.max_iter,
         )
         self.coef_, self.optimality_ = solution.solution, solution.optimality
         self._set_path(solution.objective, solution.converged)
         self.n_support_ = int(np.count_nonzero(self.coef_.any(axis=1)))
-        correlation = centred.transposed_times(targets)
         path = least_angle_regression(
             centred, correlation, self.n_support_ + PATH_LENGTH, start=self.coef_, news=NEWS
         )

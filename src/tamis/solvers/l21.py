@@ -89,11 +89,22 @@ def orthonormal_l21(
 
 def alpha_max(X: TableOperator, Y: FloatArray) -> float:
     """The smallest penalty at which the solution of :func:`l21_regression` is zero."""
-    return 2 * float(row_norms(X.transposed_times(Y)).max())
+    return largest_penalty(X.transposed_times(Y))
+
+
+def largest_penalty(correlation: FloatArray) -> float:
+    """The same from ``XᵀY``."""
+    return 2 * float(row_norms(correlation).max())
 
 
 def l21_regression(
-    X: TableOperator, Y: FloatArray, penalty: float, *, tol: float = 1e-6, max_iter: int = 10_000
+    X: TableOperator,
+    Y: FloatArray,
+    penalty: float,
+    *,
+    correlation: FloatArray | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
 ) -> SolverResult[FloatArray]:
     """Minimise ``‖XW − Y‖² + penalty·‖W‖21`` to its optimality conditions.
 
@@ -108,6 +119,8 @@ def l21_regression(
     Y : ndarray of shape (n_samples, n_targets)
     penalty : float
         Positive.
+    correlation : ndarray of shape (n_features, n_targets) or None, default=None
+        ``XᵀY``, where it is known.
     tol : float, default=1e-6
         Allowed violation of the optimality conditions, as a fraction of the penalty.
     max_iter : int, default=10000
@@ -123,7 +136,8 @@ def l21_regression(
     O(np² + p²·epochs) for a working set of p features, O(nd) a check of all features, O(np + p²)
     memory; of long tables only the columns of the support are held.
     """
-    correlation = X.transposed_times(Y)
+    if correlation is None:
+        correlation = X.transposed_times(Y)
     W = np.zeros_like(correlation)
     objective = [float(np.einsum("ij,ij->", Y, Y))]
     violations = np.maximum(2 * row_norms(correlation) - penalty, 0)

@@ -16,6 +16,7 @@ from tamis.solvers.active_features import (
 )
 from tamis.solvers.result import SolverResult
 from tamis.solvers.row_norms import row_norms
+from tamis.solvers.screen import Screen, is_worth_screening
 from tamis.solvers.table_operator import TableOperator
 
 # A feature of which the chosen ones explain all but this share tells nothing new.
@@ -115,9 +116,10 @@ def least_angle_regression(
     Notes
     -----
     O(d(p + n_targets)) per step with p active features, beside the Gram columns, and O(dp) memory;
-    of a table with fewer samples than features O(n(d + p)) per step, and O(np) memory. With one
-    target this is least angle regression [1]_, with several its extension in the Euclidean norm
-    [2]_.
+    of a table with fewer samples than features O(n(d + p)) per step, and O(np) memory. A step on
+    such a table that is dense and large reads a few thousand features, and proves by bounds that no
+    other one can enter (see :class:`tamis.solvers.screen.Screen`). With one target this is least
+    angle regression [1]_, with several its extension in the Euclidean norm [2]_.
 
     References
     ----------
@@ -126,7 +128,7 @@ def least_angle_regression(
     .. [2] T. Similä, J. Tikka. Input selection and shrinkage in multiresponse linear regression.
        Computational Statistics & Data Analysis 52 (2007).
     """
-    coef = np.zeros(correlation.shape) if start is None else start.copy()
+    coef = np.zeros(correlation.shape) if start is None else start
     given = np.flatnonzero(coef.any(axis=1))
     given = given[np.argsort(-row_norms(coef[given]), kind="stable")]
     most = max(n_steps, len(given))
@@ -136,7 +138,6 @@ def least_angle_regression(
         gram = GramColumns(X) if isinstance(X, TableOperator) else X
         active = ActiveByFeatures(gram, correlation, most, news)
     remaining = correlation - active.gram_times(given, coef[given])
-    active.add(given)
     sizes = row_norms(remaining)
     level = first_level = float((sizes[given] if len(given) else sizes).max(initial=0.0))
     limit = ROUNDING * row_norms(correlation).max(initial=0.0)
@@ -144,38 +145,72 @@ def least_angle_regression(
         sizes, level, first_level = np.zeros_like(sizes), 0.0, 0.0
     candidates = active.lengths > 0
     candidates[given] = False
-    candidates, dependent = _without_dependent(candidates, active.is_explained, sizes, level)
-    last = sizes, level
+    dependent = np.zeros_like(candidates)
+    members = _Members(given, coef[given])
+    screen = None
+    if (
+        isinstance(X, TableOperator)
+        and isinstance(active, ActiveBySamples)
+        and level > 0
+        and is_worth_screening(X)
+    ):
+        members = _Members(given, coef[given], X, most)
+        screen = Screen(X, active, remaining, members.image(), given)
+        remaining, sizes = remaining[active.features], sizes[active.features]
+    active.add(np.searchsorted(active.features, given))
+    copies = _drop_dependent(candidates, active, sizes, level, screen, members)
+    dependent[copies] = True
+    last = sizes, level, members.image()
     entered: list[int] = []
     levels: list[float] = []
     breakpoints: list[FloatArray] = []
-    while len(given) + len(entered) < n_steps and level > limit and candidates.any():
-        last = sizes, level
-        entering = int(np.where(candidates, sizes, -1.0).argmax())
+    while len(members) < n_steps and level > limit and candidates.any():
+        last = sizes, level, members.image()
+        likelihood = np.where(candidates[active.features], sizes, -1.0)
+        likeliest = np.flatnonzero(likelihood == likelihood.max(initial=-1.0))
+        place = int(likeliest[active.features[likeliest].argmin()])
         # A step that rounding has cut short, at a feature that could not enter, leaves all others
         # below the level: go on in the same direction.
-        if sizes[entering] > (1 - 1e-9) * level:
-            active.expect(entering, np.where(candidates, sizes, -1.0))
+        if likelihood[place] > (1 - 1e-9) * level:
+            entering = int(active.features[place])
+            active.expect(entering, likelihood)
             candidates[entering] = False
-            active.add(np.array([entering]))
+            active.add(np.array([place]))
+            members.add(entering)
             entered.append(entering)
             levels.append(level)
-            candidates, copies = _without_dependent(candidates, active.is_explained, sizes, level)
-            dependent |= copies
-        change = (remaining - active.remaining) / level
-        step = min(level, _first_to_reach(remaining, change, sizes, level, candidates))
-        coef += step / level * (active.coef() - coef)
+            copies = _drop_dependent(candidates, active, sizes, level, screen, members)
+            dependent[copies] = True
+        move = members.fit(active) - members.coef
+        while True:
+            usable = candidates[active.features]
+            change = (remaining - active.remaining) / level
+            step = min(level, _first_to_reach(remaining, change, sizes, level, usable))
+            if screen is None or screen.is_settled(
+                members.image(), members.image(move), step / level, level, candidates
+            ):
+                break
+            overlooked = active.features[candidates[active.features] & active.is_explained]
+            candidates[overlooked], dependent[overlooked] = False, True
+            remaining = screen.remaining(members.image())
+            sizes = row_norms(remaining)
+        members.coef += step / level * move
         remaining = remaining - step * change
         sizes, level = row_norms(remaining), level - step
         if start is None:
-            breakpoints[len(entered) - 1 :] = [coef[entered]]
+            breakpoints[len(entered) - 1 :] = [members.coef.copy()]
     end = level
     if level <= limit:
         # The fit is perfect. All features depend on those that have entered, and kept their share
         # of the level on the last step: what remains of it is rounding.
-        sizes, level = last
+        sizes, level = last[:2]
+    if screen is not None:
+        sizes = screen.sizes(last[2] if end <= limit else members.image())
+        dependent[screen.explained(candidates)] = True
+    solution = np.zeros(correlation.shape)
+    solution[members.features] = members.coef
     return LeastAnglePath(
-        solution=coef,
+        solution=solution,
         objective=np.array(levels),
         optimality=end / first_level if first_level > 0 else 0.0,
         converged=True,
@@ -189,15 +224,90 @@ def least_angle_regression(
     )
 
 
-def _without_dependent(
-    candidates: BoolArray, explained: BoolArray, sizes: FloatArray, level: float
-) -> tuple[BoolArray, BoolArray]:
-    """The candidates that may still enter, and those that are dropped as dependent."""
-    dropped = candidates & explained
-    if (dropped == candidates).all():
-        # Nothing can enter any more: only copies, which are at the level, are told apart.
-        return np.zeros_like(candidates), dropped & (sizes > (1 - 1e-6) * level)
-    return candidates & ~explained, dropped
+class _Members:
+    """The features with coefficients, these, and what they make of the table.
+
+    Parameters
+    ----------
+    features : ndarray of int
+    coef : ndarray of shape (n, n_targets)
+    X : TableOperator or None, default=None
+        The table, where images are wanted.
+    most : int, default=0
+        How many features there may be then.
+    """
+
+    def __init__(
+        self,
+        features: IntArray,
+        coef: FloatArray,
+        X: TableOperator | None = None,
+        most: int = 0,
+    ) -> None:
+        self._X = X
+        self.features: list[int] = []
+        self.coef = coef.copy()
+        self._columns = np.empty((most, 0 if X is None else X.shape[0]))
+        self._places: list[int] = []  # of the active features
+        self._read(features)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def add(self, feature: int) -> None:
+        """Another feature, with zeros."""
+        self.coef = np.vstack([self.coef, np.zeros(self.coef.shape[1])])
+        self._read(np.array([feature]))
+
+    def _read(self, features: IntArray) -> None:
+        if self._X is not None:
+            places = slice(len(self), len(self) + len(features))
+            self._columns[places] = self._X.columns(features).T
+        self.features += features.tolist()
+
+    def fit(self, active: ActiveFeatures) -> FloatArray:
+        """The coefficients of the least squares fit, in the order of these."""
+        for feature in active.indices[len(self._places) :]:
+            self._places.append(self.features.index(feature))
+        coef = np.zeros_like(self.coef)
+        coef[self._places] = active.coef()
+        return coef
+
+    def image(self, coef: FloatArray | None = None) -> FloatArray:
+        """XW of their coefficients, or of others; nothing where none is wanted. O(np)."""
+        coef = self.coef if coef is None else coef
+        columns = self._columns[: len(self)] if self._X is not None else np.empty((len(self), 0))
+        return columns.T @ coef
+
+
+def _drop_dependent(
+    candidates: BoolArray,
+    active: ActiveFeatures,
+    sizes: FloatArray,
+    level: float,
+    screen: Screen | None,
+    members: _Members,
+) -> IntArray:
+    """Take the dependent features out of the candidates; those that are told apart as such."""
+    here = candidates[active.features]
+    explained = here & active.is_explained
+    dropped = active.features[explained]
+    if not np.array_equal(explained, here):
+        candidates[dropped] = False
+        return dropped
+    everywhere = np.zeros(len(candidates))
+    everywhere[active.features] = sizes
+    if screen is not None:
+        dropped = np.concatenate([dropped, screen.explained(candidates)])
+        if len(dropped) < np.count_nonzero(candidates):
+            candidates[dropped] = False
+            return dropped
+        everywhere = screen.sizes(members.image())
+        # Those that were dependent before the last feature entered are so in any case.
+        everywhere[screen.explained(candidates, max(0, len(active.indices) - 1))] = np.inf
+    # Nothing can enter any more: only copies, which are at the level, are told apart.
+    candidates[:] = False
+    return dropped[everywhere[dropped] > (1 - 1e-6) * level]
 
 
 def _first_to_reach(

@@ -63,7 +63,7 @@ class _Components:
     """Finds leading components of a centred table, of any number, by its smaller Gram matrix."""
 
     def __init__(self, X: Matrix | Condensed) -> None:
-        self.X = TableOperator.centred(X)
+        self.X = TableOperator.centred(X, copied=False)
         self.n_samples, n_features = X.shape
         self.side = min(X.shape)
         self.by_features = n_features <= self.n_samples

@@ -9,16 +9,20 @@ import scipy.sparse as sp
 
 from tamis._typing import FloatArray, Matrix
 from tamis.solvers.dense import matmul
-from tamis.utils.blocks import row_blocks
+from tamis.utils.blocks import LARGE_TABLE, row_blocks
 from tamis.utils.sparse import is_sparse
+from tamis.utils.threads import side_by_side
 
-__all__ = ["RowGram"]
+__all__ = ["COLUMNS_AT_ONCE", "RowGram", "products_of_rows"]
 
 # A column of a sparse table with more than this share of stored values is faster as a dense one:
 # a BLAS product then does in a pass what a sparse product does entry by entry.
 FILLED = 0.08
 # Numbers in a block of columns made dense.
 BLOCK_SIZE = 1 << 21
+# The columns of a wide table are multiplied in so many pieces, and within each so many at once.
+PIECES = 4
+COLUMNS_AT_ONCE = 2048
 
 
 class RowGram:
@@ -56,6 +60,8 @@ class RowGram:
             where X is dense. An interior point method notices their rounding, where the weights
             span many orders of magnitude.
         """
+        if weights is None and not is_sparse(self._X):
+            return products_of_rows(self._X)
         weights = np.ones(self.n_features) if weights is None else weights
         if not is_sparse(self._X):
             return _product(self._X, weights, by_roots)
@@ -65,6 +71,30 @@ class RowGram:
             filled = self._filled[:, columns].toarray()
             gram += _product(filled, weights[columns], by_roots)
         return gram
+
+
+def products_of_rows(X: FloatArray, origin: FloatArray | None = None) -> FloatArray:
+    """``(X − 1mᵀ)(X − 1mᵀ)ᵀ`` of a dense table, in float64; without an origin m is zero.
+
+    Of a large one a few thousand columns at a time: no sum is longer, and no copy larger. O(n²d).
+    """
+    n_samples, n_features = X.shape
+    if X.size < LARGE_TABLE or n_samples > n_features:
+        X = X.astype(np.float64, copy=False) if origin is None else X - origin
+        return matmul(X, X.T)
+
+    def products(piece: slice) -> FloatArray:
+        gram = np.zeros((n_samples, n_samples))
+        for some in row_blocks(piece.stop - piece.start, 1, block_size=COLUMNS_AT_ONCE):
+            columns = slice(piece.start + some.start, piece.start + some.stop)
+            block = X[:, columns].astype(np.float64, copy=False)
+            block = block if origin is None else block - origin[columns]
+            gram += block @ block.T
+        return gram
+
+    pieces = row_blocks(n_features, 1, block_size=-(-n_features // PIECES))
+    total: FloatArray = sum(side_by_side(products, pieces), np.zeros((n_samples, n_samples)))
+    return total
 
 
 def _product(X: Matrix, weights: FloatArray, by_roots: bool) -> Any:

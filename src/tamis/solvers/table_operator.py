@@ -12,16 +12,19 @@ import scipy.sparse as sp
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix, SparseMatrix
 from tamis.solvers.dense import matmul, root_of_products, scale_rows
 from tamis.solvers.row_gram import RowGram
-from tamis.utils.blocks import row_blocks
+from tamis.utils.blocks import LARGE_TABLE, column_pieces, row_blocks
 from tamis.utils.columns import weighted_moments
 from tamis.utils.condensed import Condensed
 from tamis.utils.sparse import is_sparse
+from tamis.utils.threads import side_by_side
 
 # A dense table is centred as a sparse one if no more than this share of its cells differs from the
 # value that their columns repeat.
 FEW_CELLS = 0.05
 # About as many rows tell whether a closer look is worth it.
 SAMPLE = 50
+# Means that are no more times as large as the deviations may be taken out of products.
+SMALL_MEANS = 10
 
 
 class TableOperator:
@@ -73,7 +76,9 @@ class TableOperator:
             self.stored = np.asarray(X, dtype=np.float64) if shift is None else X - shift
 
     @classmethod
-    def centred(cls, X: Matrix | Condensed, *, norm: float | None = None) -> Self:
+    def centred(
+        cls, X: Matrix | Condensed, *, norm: float | None = None, copied: bool = True
+    ) -> Self:
         """The table less its column means.
 
         A dense table whose means are rounding already, as those of standardised columns are, is
@@ -87,13 +92,23 @@ class TableOperator:
             products stands for it, of as many rows as columns.
         norm : float or None, default=None
             The Frobenius norm to scale the centred table to; None leaves its scale.
+        copied : bool, default=True
+            Whether to subtract the means of a dense table for good, in a copy. If not, those of a
+            large one in double precision are taken out of every product, as of a sparse one, where
+            they are at most 10 times as large as the deviations: `stored` is then the table.
         """
         if isinstance(X, Condensed):
             factor = 1.0 if norm is None else norm / np.sqrt(X.scatter.sum())
             return cls.of_root(root_of_products(X.gram * factor**2))
         X, repeated = _without_repeats(X, FEW_CELLS)
         mean, scatter = weighted_moments(X, np.ones(X.shape[0]))
-        table = cls(X, shift=None if _has_zero_means(X, mean, scatter) else mean)
+        if _has_zero_means(X, mean, scatter):
+            table = cls(X)
+        elif copied or norm is not None or not _has_small_means(X, mean, scatter):
+            table = cls(X, shift=mean)
+        else:
+            table = cls(X)
+            table.origin = table._shift = mean
         if repeated is not None:
             table.origin = mean + repeated
         if norm is not None:
@@ -179,7 +194,7 @@ class TableOperator:
             row_scale = None if row_scale is None else row_scale[rows]
         if row_scale is not None:
             U = scale_rows(U, row_scale)
-        product = table.T @ U
+        product = table.T @ U if is_sparse(table) else _transposed_times(table, U)
         if self._shift is not None:
             product -= np.multiply.outer(self._shift, U.sum(axis=0))
         return product
@@ -240,7 +255,7 @@ class TableOperator:
         """The transposed operator times the operator, d × d. O(nd²)."""
         if self.is_sparse:
             return self._sparse_gram_of_features()
-        if self._row_scale is None:
+        if self._row_scale is None and self._shift is None:
             return matmul(self.stored.T, self.stored)
         gram = np.zeros((self.shape[1], self.shape[1]))
         for rows in row_blocks(*self.shape):
@@ -288,6 +303,20 @@ class TableOperator:
         return self._row_grams[0]
 
 
+def _transposed_times(table: FloatArray, U: FloatArray) -> FloatArray:
+    """``tableᵀU`` of a dense table; of a large and wide one some columns at a time."""
+    pieces = list(column_pieces(table))
+    if len(pieces) == 1:
+        return table.T @ U
+    product = np.empty((*U.shape[1:], table.shape[1]))
+
+    def multiply(columns: slice) -> None:
+        np.matmul(U.T, table[:, columns], out=product[..., columns])
+
+    side_by_side(multiply, pieces)
+    return product.T
+
+
 def _without_repeats(X: Matrix, most: float) -> tuple[Matrix, FloatArray | None]:
     """A table less the value that each column repeats, as a sparse one, and these values.
 
@@ -306,6 +335,13 @@ def _without_repeats(X: Matrix, most: float) -> tuple[Matrix, FloatArray | None]
         return X, None
     repeated = values.astype(np.float64)
     return sp.csr_array(np.asarray(X, dtype=np.float64) - repeated), repeated
+
+
+def _has_small_means(X: Matrix, mean: FloatArray, scatter: FloatArray) -> bool:
+    """Whether a table is dense and large, and loses no digits if its means stay in it."""
+    if is_sparse(X) or X.dtype != np.float64 or X.size < LARGE_TABLE:
+        return False
+    return bool(np.all(X.shape[0] * mean**2 <= SMALL_MEANS**2 * scatter))
 
 
 def _has_zero_means(X: Matrix, mean: FloatArray, scatter: FloatArray) -> bool:

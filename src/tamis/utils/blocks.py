@@ -12,6 +12,9 @@ from tamis.utils.sparse import is_sparse
 # Dense tables are read in row blocks of about this many numbers: large enough for numpy to run at
 # full speed, small enough for the float64 temporaries to stay in the cache.
 BLOCK_SIZE = 1 << 18
+# Tables of more numbers (32 MB) stay in no cache: they are worth being read in pieces, side by
+# side, and not worth being copied.
+LARGE_TABLE = 1 << 22
 
 
 def row_blocks(n_rows: int, row_length: int, *, block_size: int | None = None) -> Iterator[slice]:
@@ -19,6 +22,13 @@ def row_blocks(n_rows: int, row_length: int, *, block_size: int | None = None) -
     step = max(1, (block_size or BLOCK_SIZE) // max(1, row_length))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def column_pieces(X: FloatArray) -> Iterator[slice]:
+    """Consecutive column slices of a large and wide table; all columns of any other."""
+    n_samples, n_features = X.shape
+    large = X.size >= LARGE_TABLE and n_samples <= n_features
+    return row_blocks(n_features, n_samples, block_size=LARGE_TABLE // 4 if large else X.size + 1)
 
 
 def cost_blocks(costs: FloatArray) -> Iterator[slice]:

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tamis._typing import BoolArray, FloatArray, IntArray, Matrix
-from tamis.utils.blocks import row_blocks
+from tamis.utils.blocks import column_pieces, row_blocks
 from tamis.utils.condensed import Condensed
 from tamis.utils.sparse import is_sparse
+from tamis.utils.threads import side_by_side
 
 TableT = TypeVar("TableT")
 
@@ -31,7 +32,11 @@ def extent(X: Matrix | Condensed) -> tuple[FloatArray, FloatArray]:
         return X.lowest, X.highest
     if is_sparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
-    return X.min(axis=0), X.max(axis=0)
+    found = side_by_side(
+        lambda columns: (X[:, columns].min(axis=0), X[:, columns].max(axis=0)), column_pieces(X)
+    )
+    lowest, highest = (np.concatenate(pieces) for pieces in zip(*found, strict=True))
+    return lowest, highest
 
 
 def columns_of_rounding(
@@ -172,17 +177,26 @@ def weighted_moments(X: Matrix, weights: FloatArray) -> tuple[FloatArray, FloatA
         sums = column_sums(row_weights * deviations) - missing * mean
         scatter = column_sums(row_weights * deviations**2) + missing * mean**2
     else:
-        mean, sums, scatter = np.zeros(n_features), np.zeros(n_features), np.zeros(n_features)
-        blocks = list(row_blocks(*X.shape))
-        for rows in blocks:
-            mean += weights[rows] @ X[rows].astype(np.float64, copy=False)
-        mean /= total
-        for rows in blocks:
-            deviations = X[rows] - mean
-            sums += weights[rows] @ deviations
-            scatter += weights[rows] @ deviations**2
+        found = side_by_side(
+            lambda columns: _dense_moments(X[:, columns], weights), column_pieces(X)
+        )
+        mean, sums, scatter = np.hstack(found)
     # The deviations sum to zero but for the rounding of the mean, which is taken out of both.
     return mean + sums / total, (scatter - sums**2 / total).clip(min=0)
+
+
+def _dense_moments(X: FloatArray, weights: FloatArray) -> FloatArray:
+    """Weighted means, and weighted sums of deviations from them and of their squares."""
+    mean, sums, scatter = moments = np.zeros((3, X.shape[1]))
+    blocks = list(row_blocks(*X.shape))
+    for rows in blocks:
+        mean += weights[rows] @ X[rows].astype(np.float64, copy=False)
+    mean /= weights.sum()
+    for rows in blocks:
+        deviations = X[rows] - mean
+        sums += weights[rows] @ deviations
+        scatter += weights[rows] @ deviations**2
+    return moments
 
 
 def variances(X: Matrix | Condensed) -> FloatArray:

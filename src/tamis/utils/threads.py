@@ -12,15 +12,18 @@ the same bit for bit. Only where rounding does not matter is it chosen by speed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, wraps
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import scipy.linalg  # noqa: F401  its BLAS must be loaded to be found
 from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
 
 # Multiplications and additions, about a tenth of a second of one thread. Less is over before a
 # second thread has been of use, and its spinning outlasts it.
@@ -78,6 +81,20 @@ def all_threads(work: float) -> Iterator[None]:
         return
     with _pools().limit(limits=_outside.get()):
         yield
+
+
+def side_by_side(work: Callable[[T], Any], pieces: Iterable[T]) -> list[Any]:
+    """What `work` returns for each piece, with as many threads as the fit under way may use.
+
+    For pieces large enough, of work that numpy does without Python's lock; what they are must not
+    follow from the number of threads.
+    """
+    pieces = list(pieces)
+    n_threads = min(threads_of_a_fit(), len(pieces))
+    if n_threads <= 1:
+        return [work(piece) for piece in pieces]
+    with ThreadPoolExecutor(n_threads) as workers:
+        return list(workers.map(work, pieces))
 
 
 class FasterThreads:
