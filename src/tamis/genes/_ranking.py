@@ -121,8 +121,13 @@ def _moments(X: SparseMatrix, seen: BoolArray) -> Moments:
 def _variation(
     cells: Cells, batches: Batches, seen: BoolArray, moments: Moments | None
 ) -> FloatArray:
-    """How much the genes vary beyond chance, on average over the batches."""
+    """How much the genes vary beyond chance, on average over the batches.
+
+    Residuals are clipped by the number of all cells: by those of a small batch, the few cells in
+    which a marker is high would count as little as those of any other gene.
+    """
     counts, logged, depth = cells.counts, cells.logged, cells.depth
+    clip = float(np.sqrt(len(depth)))
     if moments is not None:
         if counts is None:
             return log_variance(logged, moments=moments)
@@ -135,7 +140,8 @@ def _variation(
             part = sp.csr_array(logged[rows])
             found += len(rows) * log_variance(part, moments=_moments(part, seen))
         else:
-            found += len(rows) * residual_variance(sp.csr_array(counts[rows]), depth=depth[rows])
+            part = sp.csr_array(counts[rows])
+            found += len(rows) * residual_variance(part, clip=clip, depth=depth[rows])
     return found / batches.sizes.sum()
 
 
