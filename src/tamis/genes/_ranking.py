@@ -18,7 +18,7 @@ from tamis.genes._dispersion import (
 )
 from tamis.genes._evidence import N_BY_GROUPS, Sums, filled, mean_rank, ranks
 from tamis.genes._groups import Batches, graph_of_cells, groups_of
-from tamis.genes._matrix import Cells, cells_with, with_data
+from tamis.genes._matrix import Cells, cells_with, column_sums, with_data
 from tamis.utils.blocks import row_blocks
 
 # The graph of cells is made of so many genes, those that vary most beyond chance.
@@ -121,28 +121,33 @@ def _moments(X: SparseMatrix, seen: BoolArray) -> Moments:
 def _variation(
     cells: Cells, batches: Batches, seen: BoolArray, moments: Moments | None
 ) -> FloatArray:
-    """How much the genes vary beyond chance, on average over the batches.
+    """How much the genes vary beyond chance, on average over the batches in which they are seen.
 
     Residuals are clipped by the number of all cells: by those of a small batch, the few cells in
-    which a marker is high would count as little as those of any other gene.
+    which a marker is high would count as little as those of any other gene. For the same reason a
+    batch in which a gene is not seen says nothing of it.
     """
     counts, logged, depth = cells.counts, cells.logged, cells.depth
-    clip = float(np.sqrt(len(depth)))
     if moments is not None:
         if counts is None:
             return log_variance(logged, moments=moments)
         return residual_variance(counts, depth=depth, means=moments[0])
-    found = np.zeros(len(seen))
+    clip = float(np.sqrt(len(depth)))
+    found, weight = np.zeros((2, len(seen)))
     for rows in batches.rows():
         if len(rows) == 1:
             continue
         if counts is None:
             part = sp.csr_array(logged[rows])
-            found += len(rows) * log_variance(part, moments=_moments(part, seen))
+            of_batch = _moments(part, seen)
+            means, varies = of_batch[0], log_variance(part, moments=of_batch)
         else:
             part = sp.csr_array(counts[rows])
-            found += len(rows) * residual_variance(part, clip=clip, depth=depth[rows])
-    return found / batches.sizes.sum()
+            means = column_sums(part) / len(rows)
+            varies = residual_variance(part, clip=clip, depth=depth[rows], means=means)
+        found += len(rows) * varies
+        weight += len(rows) * (means > 0)
+    return found / np.maximum(weight, 1)
 
 
 def _sums_of_batches(logged: SparseMatrix, groups: IntArray, batches: Batches) -> Iterator[Sums]:
