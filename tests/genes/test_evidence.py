@@ -10,8 +10,8 @@ from scipy.stats import rankdata
 from tamis.genes._choice import by_median_rank
 from tamis.genes._evidence import Sums, best_rank_in_a_group, ranks
 from tamis.genes._groups import Batches
-from tamis.genes._matrix import mean_and_scatter, row_sums
-from tamis.genes._ranking import _sums_of_batches
+from tamis.genes._matrix import Cells, mean_and_scatter, row_sums
+from tamis.genes._ranking import _sums_of_batches, _variation
 
 
 def table(n_cells=60, n_genes=40, seed=0):
@@ -73,6 +73,23 @@ def test_the_median_of_the_ranks_in_the_batches_won():
     expected = np.nanmedian(places[:, chosen.selected], axis=0)
     np.testing.assert_array_equal(chosen.rank[chosen.selected], expected)
     assert won[chosen.selected].min() >= won[~chosen.selected].max()
+
+
+def test_variation_is_the_mean_over_the_batches_that_have_the_gene():
+    counts = np.random.default_rng(0).poisson(0.7, (60, 40)).astype(np.float32)
+    counts[3, 5] = 40  # clipped, by the root of all cells and not of those of the batch
+    codes, depth = np.arange(60) % 4, counts.sum(axis=1).astype(float)
+    counts[codes != 1, 7] = 0  # seen in one batch, the only one that counts for it
+    expected = np.zeros(40)
+    for batch in range(4):
+        part, total = counts[codes == batch], depth[codes == batch]
+        rate = np.outer(total, part.sum(axis=0)) / total.sum() + 1e-300
+        residuals = (part - rate) / np.sqrt(rate + rate**2 / 100)
+        varies = residuals.clip(-np.sqrt(60), np.sqrt(60)).var(axis=0)
+        expected += np.where(np.arange(40) == 7, varies if batch == 1 else 0, varies / 4)
+    cells = Cells(sp.csr_array(counts), sp.csr_array(np.log1p(counts)), depth, "")
+    found = _variation(cells, Batches.of(codes), np.ones(40, dtype=bool), None)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_moments_of_columns_and_sums_of_rows():

@@ -161,7 +161,7 @@ def best_rank_in_a_group(marks: FloatArray) -> FloatArray:
     return best
 
 
-def mean_rank(evidence: Evidence, varies: FloatArray) -> FloatArray:
+def mean_rank(evidence: Evidence, rank_of_variation: FloatArray) -> FloatArray:
     """The geometric mean of a gene's ranks: as a marker, by F, and by how it varies beyond chance.
 
     A gene that is among the first by one of the three is so by their mean more than by that of
@@ -170,16 +170,17 @@ def mean_rank(evidence: Evidence, varies: FloatArray) -> FloatArray:
     Parameters
     ----------
     evidence : Evidence
-    varies : ndarray of shape (n_genes,)
-        The statistic of dispersion.
+    rank_of_variation : ndarray of shape (n_genes,)
+        By a statistic of dispersion.
     """
-    parts = (-best_rank_in_a_group(evidence.marks), evidence.separates, varies)
-    found: FloatArray = np.exp(np.mean([np.log(ranks(part)) for part in parts], axis=0))
+    of_marks = ranks(-best_rank_in_a_group(evidence.marks))
+    parts = (of_marks, ranks(evidence.separates), rank_of_variation)
+    found: FloatArray = np.exp(np.mean(np.log(parts), axis=0))
     return found
 
 
-def filled(cost: FloatArray, varies: FloatArray) -> FloatArray:
-    """Places of the genes from 1: the first 500 by `cost`, the others by that and `varies` alike.
+def filled(cost: FloatArray, rank_of_variation: FloatArray) -> FloatArray:
+    """Places of the genes from 1: the first 500 by `cost`, the others by that and variation alike.
 
     There are only so many genes by which groups of a few cells or more can be told. After them,
     those that are high in a few cells that make no group serve better than those that add to a
@@ -190,14 +191,13 @@ def filled(cost: FloatArray, varies: FloatArray) -> FloatArray:
     ----------
     cost : ndarray of shape (n_genes,)
         Smaller for better genes.
-    varies : ndarray of shape (n_genes,)
-        Larger for better genes.
+    rank_of_variation : ndarray of shape (n_genes,)
     """
-    place = ranks(-cost)
-    order = np.argsort(place, kind="stable")
-    later = order[np.count_nonzero(place <= N_BY_GROUPS) :]
-    key = np.log(place[later]) + np.log(ranks(varies)[later])
-    order[len(order) - len(later) :] = later[np.argsort(key, kind="stable")]
+    order = np.argsort(cost, kind="stable")
+    places = np.arange(1.0, len(cost) + 1)
+    later = order[N_BY_GROUPS:]
+    both = places[N_BY_GROUPS:] * rank_of_variation[later]
+    order[N_BY_GROUPS:] = later[np.argsort(both, kind="stable")]
     found = np.empty(len(cost))
-    found[order] = np.arange(1, len(cost) + 1)
+    found[order] = places
     return found

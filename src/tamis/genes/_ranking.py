@@ -18,7 +18,7 @@ from tamis.genes._dispersion import (
 )
 from tamis.genes._evidence import N_BY_GROUPS, Sums, filled, mean_rank, ranks
 from tamis.genes._groups import Batches, graph_of_cells, groups_of
-from tamis.genes._matrix import Cells, cells_with, with_data
+from tamis.genes._matrix import Cells, cells_with, column_sums, with_data
 from tamis.utils.blocks import row_blocks
 
 # The graph of cells is made of so many genes, those that vary most beyond chance.
@@ -87,13 +87,14 @@ def rank_genes(
         candidates = usable[np.argsort(-varies, kind="stable")[:MOST_VARIABLE]]
         graph = graph_of_cells(_columns(logged, np.sort(candidates)), batches, seed)
     groups = groups_of(graph, n_clusters)
-    overall, by_groups = _cost(Sums.within(logged, groups, batches).of_genes(usable), varies)
+    sums = Sums.within(logged, groups, batches).of_genes(usable)
+    overall, by_groups = _cost(sums, ranks(varies))
     if by_groups and len(usable) > N_BY_GROUPS:
         if counts is None:  # the counts at equal depth stand in for the counts
             counts = with_data(logged, np.expm1(logged.data))
             moments = _moments(counts, seen) if batches.is_one else None
         deviates = standardised_variance_within(counts, batches, seen, moments)[usable]
-        overall = filled(overall, deviates)
+        overall = filled(overall, ranks(deviates))
     else:
         deviates = varies
     everywhere = np.full(n_genes, np.inf)
@@ -102,12 +103,13 @@ def rank_genes(
         return Ranking(everywhere[None], everywhere, groups, by_groups)
     best = np.sort(np.argsort(overall, kind="stable")[: max(BEST_GENES, 2 * n_top_genes)])
     part = _columns(logged, usable[best])
+    of_varies, of_deviates = ranks(varies[best]), ranks(deviates[best])
     # Places within batches are whole numbers or halves: single precision has them exactly.
     costs = np.full((len(batches.sizes), n_genes), np.inf, dtype=np.float32)
     for cost, sums in zip(costs, _sums_of_batches(part, groups, batches), strict=True):
-        place, by_groups_here = _cost(sums, varies[best])
+        place, by_groups_here = _cost(sums, of_varies)
         if by_groups_here:
-            place = filled(place, deviates[best])
+            place = filled(place, of_deviates)
         cost[usable[best]] = np.where(sums.sums.sum(axis=0) == 0, np.inf, place)
     return Ranking(costs, everywhere, groups, by_groups)
 
@@ -121,22 +123,33 @@ def _moments(X: SparseMatrix, seen: BoolArray) -> Moments:
 def _variation(
     cells: Cells, batches: Batches, seen: BoolArray, moments: Moments | None
 ) -> FloatArray:
-    """How much the genes vary beyond chance, on average over the batches."""
+    """How much the genes vary beyond chance, on average over the batches in which they are seen.
+
+    Residuals are clipped by the number of all cells: by those of a small batch, the few cells in
+    which a marker is high would count as little as those of any other gene. For the same reason a
+    batch in which a gene is not seen says nothing of it.
+    """
     counts, logged, depth = cells.counts, cells.logged, cells.depth
     if moments is not None:
         if counts is None:
             return log_variance(logged, moments=moments)
         return residual_variance(counts, depth=depth, means=moments[0])
-    found = np.zeros(len(seen))
+    clip = float(np.sqrt(len(depth)))
+    found, weight = np.zeros((2, len(seen)))
     for rows in batches.rows():
         if len(rows) == 1:
             continue
         if counts is None:
             part = sp.csr_array(logged[rows])
-            found += len(rows) * log_variance(part, moments=_moments(part, seen))
+            of_batch = _moments(part, seen)
+            means, varies = of_batch[0], log_variance(part, moments=of_batch)
         else:
-            found += len(rows) * residual_variance(sp.csr_array(counts[rows]), depth=depth[rows])
-    return found / batches.sizes.sum()
+            part = sp.csr_array(counts[rows])
+            means = column_sums(part) / len(rows)
+            varies = residual_variance(part, clip=clip, depth=depth[rows], means=means)
+        found += len(rows) * varies
+        weight += len(rows) * (means > 0)
+    return found / np.maximum(weight, 1)
 
 
 def _sums_of_batches(logged: SparseMatrix, groups: IntArray, batches: Batches) -> Iterator[Sums]:
@@ -151,12 +164,12 @@ def _sums_of_batches(logged: SparseMatrix, groups: IntArray, batches: Batches) -
             yield sums.of_groups(slice(place * n_groups, (place + 1) * n_groups))
 
 
-def _cost(sums: Sums, varies: FloatArray) -> tuple[FloatArray, bool]:
+def _cost(sums: Sums, rank_of_variation: FloatArray) -> tuple[FloatArray, bool]:
     """The mean rank of each gene, smaller for better ones, and whether groups had a part in it."""
     evidence = sums.evidence()
     if evidence is None:
-        return ranks(varies), False
-    return mean_rank(evidence, varies), True
+        return rank_of_variation, False
+    return mean_rank(evidence, rank_of_variation), True
 
 
 def _columns(X: SparseMatrix, chosen: IntArray) -> SparseMatrix:
