@@ -109,7 +109,7 @@ def test_informative_columns_come_first():
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("shape", [(30, 12), (12, 30), (10, 10)])
+@pytest.mark.parametrize("shape", [(30, 12), (12, 30), (12, 20), (10, 10)])
 def test_the_root_is_the_root(shape, form):
     X = table(*shape)
     root = scatter_root(TableOperator.centred(form(X)), 0.3)

@@ -18,6 +18,7 @@ from sklearn.datasets import load_digits, make_blobs
 
 from tamis import RUFS
 from tamis.graphs import laplacian, neighbor_graph
+from tamis.selectors import rufs
 from tamis.selectors._pseudo_labels import labels_as_factor, pseudo_labels
 from tamis.selectors.rufs import RobustModel
 from tamis.solvers.row_norms import row_norms
@@ -176,3 +177,16 @@ def test_a_table_of_constants_is_ranked_by_position():
     model = RUFS().fit(np.ones((10, 4)))
     assert model.ranking_.tolist() == [1, 2, 3, 4]
     assert model.n_iter_ == 0
+
+
+def test_a_table_of_zeros_is_ranked_as_a_sparse_one(monkeypatch):
+    random = np.random.default_rng(0)
+    X = random.random((60, 40)) * (random.random((60, 40)) < 0.08)
+    X[:20, :3] += 1
+    settings = {"n_clusters": 2, "max_iter": 20, "tol": 0}
+    as_sparse = RUFS(**settings).fit(X)
+    monkeypatch.setattr(rufs, "MOST_CELLS", 0)
+    as_dense = RUFS(**settings).fit(X)
+    np.testing.assert_allclose(as_sparse.objective_, as_dense.objective_, rtol=1e-6)
+    largest = as_dense.scores_.max()
+    np.testing.assert_allclose(as_sparse.scores_, as_dense.scores_, atol=1e-3 * largest)

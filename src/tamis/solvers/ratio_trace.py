@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tamis._typing import FloatArray, Operator
-from tamis.solvers.dense import eigh, scale_rows
+from tamis.solvers.dense import eigh, matmul, scale_rows
 from tamis.solvers.eigen import SIDE_MAX, largest_of_inverse
 from tamis.solvers.eigenpairs import Eigenpairs
 from tamis.solvers.indefinite import IndefiniteGram
@@ -24,7 +24,8 @@ def scatter_root(X: TableOperator, ridge: float, *, remedy: str = REMEDY) -> Ope
     """Applies R, the symmetric root of ``XᵀX + δI``, to a vector or to columns.
 
     With ``XXᵀ = QΛQᵀ``, ``R = √δ·I + XᵀQ diag((√(Λ + δ) − √δ)/Λ) QᵀX``; with ``XᵀX = VΛVᵀ``, where
-    that is the smaller one, ``R = V√(Λ + δ)Vᵀ``. O(nd·min(n, d)) once, O(nd) or O(d²) applied.
+    that is the smaller one, ``R = V√(Λ + δ)Vᵀ``. O(nd·min(n, d)) once. Where d ≤ 2n, R is formed,
+    which takes no more memory than two tables: O(nd²) once, O(d²) applied, otherwise O(nd).
 
     Parameters
     ----------
@@ -35,23 +36,33 @@ def scatter_root(X: TableOperator, ridge: float, *, remedy: str = REMEDY) -> Ope
     remedy : str, optional
         What to do where both sides of the table are too large, for the message that says so.
     """
+    n_samples, n_features = X.shape
     if min(X.shape) > SIDE_MAX:
         raise ValueError(
             f"X has shape {X.shape}: its smaller side exceeds {SIDE_MAX}, too large for the root "
             f"of its scatter; {remedy}."
         )
-    wide = X.shape[0] < X.shape[1]
+    wide = n_samples < n_features
     gram = X.gram_of_samples() if wide else X.gram_of_features()
     values, basis = eigh(gram, driver="evd", overwrite_a=True)
     values = values.clip(min=0)
     if not wide:
-        roots = np.sqrt(values + ridge)
-        return lambda V: basis @ scale_rows(basis.T @ V, roots)
+        return _applied(matmul(basis * np.sqrt(values + ridge), basis.T))
     base = np.sqrt(ridge)
     changes = 1 / (np.sqrt(values + ridge) + base)  # (√(Λ + δ) − √δ)/Λ, also where Λ is zero
+
+    if n_features <= min(2 * n_samples, SIDE_MAX):
+        half = np.sqrt(changes)[:, None] * X.transposed_times(basis).T
+        root = matmul(half.T, half)
+        root[np.diag_indices_from(root)] += base
+        return _applied(root)
     return lambda V: (
         base * V + X.transposed_times(basis @ scale_rows(basis.T @ X.times(V), changes))
     )
+
+
+def _applied(root: FloatArray) -> Operator:
+    return lambda V: root @ V
 
 
 @dataclass(frozen=True)

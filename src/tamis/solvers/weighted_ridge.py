@@ -22,8 +22,8 @@ TAIL = 0.01
 RESIDUAL = 1e-13
 STEPS = 10
 # The same with the factorization of other weights: more steps cost as much as a new one.
-RESIDUAL_BY_LAST = 1e-10
-STEPS_BY_LAST = 12
+RESIDUAL_BY_LAST = 1e-12
+STEPS_BY_LAST = 10
 # The same where conjugate gradients do it all, within a descent that compares values anyway.
 IMPLICIT_RESIDUAL, IMPLICIT_STEPS = 1e-8, 200
 # With fewer samples per target than this the whole system costs less than those products.
