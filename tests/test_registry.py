@@ -38,10 +38,7 @@ from tamis.testing import CHECKS, selector_checks
 COSINE_LACKS = {"translation": "angles are taken at the origin"}
 # Every method, and the settings that change its formula, each with what it fails.
 SETTINGS = {
-    **{
-        name: (quick(name), method.expected_failed_checks)
-        for name, method in METHODS.items()
-    },
+    **{name: (quick(name), method.expected_failed_checks) for name, method in METHODS.items()},
     "spec, style 2": (SPEC(style=2), {}),
     "spec, style 3": (SPEC(style=3), METHODS["spec"].expected_failed_checks),
     "pca_score, fraction": (PCAScore(n_components=0.9), {}),
