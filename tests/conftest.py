@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,3 +45,18 @@ def fullest_columns(benchmark_set: Any) -> Callable[[str, int], Any]:
         return X[:, np.sort(np.argsort(-np.diff(X.tocsc().indptr), kind="stable")[:n_features])]
 
     return load
+
+
+@pytest.fixture(scope="module")
+def rough_evidence() -> Iterator[None]:
+    """Reports seek groups in one cut of the rows, beside few other columns, and refit twice.
+
+    That is most of their time, and their figures are tested where they are measured.
+    """
+    from tamis import report
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, number in {"N_SPLITS": 1, "N_STARTS": 1, "MOST_RANDOM": 2, "N_CLOUDS": 1}.items():
+            patch.setattr(f"tamis.inspection._group_evidence.{name}", number)
+        patch.setitem(report.selection.__kwdefaults__, "n_subsamples", 2)
+        yield

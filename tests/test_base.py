@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from references.quick import quick
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
@@ -41,14 +42,9 @@ from tamis.utils.validation import LARGEST_VALUE
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-def seeded(method):
-    selector = method.selector()
-    return selector.set_params(**{p: 0 for p in selector.get_params() if p == "random_state"})
-
-
 def each_of(methods):
     return pytest.mark.parametrize(
-        "estimator", [seeded(method) for method in methods], ids=[method.name for method in methods]
+        "estimator", [quick(method.name) for method in methods], ids=[m.name for m in methods]
     )
 
 
@@ -302,8 +298,7 @@ def learned_by(fitted):
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_all_that_a_fit_learns_is_declared_with_its_shape(method):
     X = np.insert(load_wine().data[::3], [0, 7], [1.0, -2.0], axis=1)
-    options = {"max_iter": 3} if "max_iter" in method.selector().get_params() else {}
-    fitted = method.selector(4, **options).fit(X)
+    fitted = quick(method.name, n_features_to_select=4).fit(X)
     assert set(method.selector._declared()) == learned_by(fitted)
     sizes = {"n_samples": len(X), "n_features": 15}
     for name, form in method.selector._declared().items():

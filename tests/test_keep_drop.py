@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from references.quick import QUICK, quick
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import minmax_scale, scale
@@ -16,21 +17,7 @@ from tamis.registry import METHODS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-ITERATIVE = {
-    "auto",
-    "cufs",
-    "egcfs",
-    "eufs",
-    "fsasl",
-    "fsgmm",
-    "jdlufs",
-    "llcfs",
-    "m3fs",
-    "ndfs",
-    "rufs",
-    "sogfs",
-    "sparse_kmeans",
-}
+ITERATIVE = {"auto", *QUICK}
 KEEP, DROP = ["ash", "hue"], ["alcohol", "proline"]
 every_method = pytest.mark.parametrize(
     "name",
@@ -46,10 +33,7 @@ def wine():
 
 
 def made(name, n_features=4, **options):
-    selector = METHODS[name].selector(n_features, **options)
-    few = {"random_state": 0, "max_iter": 20, "n_init": 2}
-    known = selector.get_params()
-    return selector.set_params(**{p: value for p, value in few.items() if p in known})
+    return quick(name, n_features_to_select=n_features, **options)
 
 
 def fitted(selector, X):

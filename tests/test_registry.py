@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from references.quick import QUICK, quick
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
@@ -35,27 +36,9 @@ from tamis.registry import METHODS, SCALING_WORDS, Method, get, make, method_of
 from tamis.testing import CHECKS, selector_checks
 
 COSINE_LACKS = {"translation": "angles are taken at the origin"}
-# For what holds at any precision and after any iteration.
-QUICK = {
-    "cufs": {"max_iter": 5},
-    "egcfs": {"max_iter": 3},
-    "eufs": {"n_clusters": 3, "max_iter": 5},
-    "fsasl": {"max_iter": 3},
-    "fsgmm": {"n_init": 2, "max_iter": 10},
-    "jdlufs": {"n_clusters": 3, "max_iter": 4},
-    "llcfs": {"max_iter": 4},
-    "m3fs": {"epsilon": 0.1},
-    "ndfs": {"max_iter": 5},
-    "rufs": {"max_iter": 5},
-    "sogfs": {"max_iter": 3},
-    "sparse_kmeans": {"n_permutations": 1, "n_bounds": 3, "n_init": 2},
-}
 # Every method, and the settings that change its formula, each with what it fails.
 SETTINGS = {
-    **{
-        name: (make(name, **QUICK.get(name, {})), method.expected_failed_checks)
-        for name, method in METHODS.items()
-    },
+    **{name: (quick(name), method.expected_failed_checks) for name, method in METHODS.items()},
     "spec, style 2": (SPEC(style=2), {}),
     "spec, style 3": (SPEC(style=3), METHODS["spec"].expected_failed_checks),
     "pca_score, fraction": (PCAScore(n_components=0.9), {}),
@@ -120,7 +103,7 @@ def test_every_method_passes_every_check(setting, check):
 @pytest.mark.parametrize("name", slow_where_iterative(METHODS))
 def test_every_method_keeps_the_contract_of_scikit_learn(name):
     """Once per class: it is about parameters, tags and shapes, which no setting changes."""
-    estimator = make(name, **QUICK.get(name, {}))
+    estimator = quick(name)
     least = {"max_iter": 1, "n_init": 1, "scaling": "none"}
     estimator.set_params(**{p: least[p] for p in least.keys() & estimator.get_params().keys()})
     assert run(estimator, CONTRACT, METHODS[name].expected_failed_checks) == "passed"
@@ -209,7 +192,7 @@ def test_an_entry_says_what_there_is_to_know(method):
 )
 def test_every_value_worth_trying_can_be_tried(name, parameter, value):
     X = scale(load_wine().data[::3])
-    scores = make(name, **QUICK.get(name, {}) | {parameter: value}).fit(X).scores_
+    scores = quick(name, **{parameter: value}).fit(X).scores_
     assert np.isfinite(scores).all()
     assert len(np.unique(scores)) > 1
 
@@ -289,7 +272,7 @@ def test_every_parameter_is_documented_in_order_with_its_default(cls):
 @pytest.mark.parametrize("cls", [method.selector for method in METHODS.values()])
 def test_every_attribute_is_documented(cls):
     frame = pd.DataFrame(scale(load_wine().data)).rename(columns=str)
-    fitted = cls(4, **QUICK.get(method_of(cls()).name, {})).fit(frame)
+    fitted = quick(method_of(cls()).name, n_features_to_select=4).fit(frame)
     attributes = {name for name in vars(fitted) if name.endswith("_") and name[0] != "_"}
     assert set(documented(cls, "Attributes")) == attributes
 

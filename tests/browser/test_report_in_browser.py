@@ -14,6 +14,8 @@ from tamis import MRSF, MaxVariance, report
 pytest.importorskip("selenium", reason="selenium drives the browser: install tamis[test]")
 from browser.chromium import Browser, browser, programs
 
+pytestmark = pytest.mark.usefixtures("rough_evidence")
+
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror="document.title=\'owned\'">',
@@ -33,7 +35,7 @@ def window():
         yield opened
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def digits_page(tmp_path_factory) -> Path:
     digits = load_digits()
     X, y = digits.data[:200], digits.target[:200]
@@ -48,7 +50,7 @@ def digits_page(tmp_path_factory) -> Path:
     return page.save(tmp_path_factory.mktemp("report") / "digits.html")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def hostile_page(tmp_path_factory) -> Path:
     X = np.random.RandomState(0).normal(size=(40, len(HOSTILE)))
     page = report.selection(
@@ -234,33 +236,32 @@ def test_find_shows_hostile_names_as_text(window: Browser, hostile_page: Path):
     assert window.console() == []
 
 
-@pytest.mark.parametrize("width", [375, 1280])
 @pytest.mark.parametrize("n_kept", [15, 16, 17, 18, 40])
-def test_labels_of_knee_and_cut_do_not_overlap(
-    window: Browser, tmp_path: Path, width: int, n_kept: int
-):
+def test_labels_of_knee_and_cut_do_not_overlap(window: Browser, tmp_path: Path, n_kept: int):
     spread = np.r_[np.full(17, 5.0), np.linspace(1.2, 0.5, 183)]
     X = np.resize([-1.0, 1.0], (50, 1)) * spread  # the knee is at 17
     page = report.selection(MaxVariance(n_kept).fit(X), X, n_subsamples=0)
-    window.open(page.save(tmp_path / "page.html"), width=width)
-    boxes, lines = window.run(
-        """const box = e => { const b = e.getBoundingClientRect();
-             return [b.left, b.top, b.right, b.bottom]; };
-           const all = css => Array.from(document.querySelectorAll(css), box);
-           return [all('text.mark-label'), all('line.mark')]"""
-    )
-    assert len(boxes) == len(lines) == (1 if n_kept == 17 else 2)
-    if n_kept != 17:
-        (left, top, right, bottom), (other_left, other_top, other_right, other_bottom) = boxes
-        assert (
-            bottom <= other_top + 1
-            or other_bottom <= top + 1
-            or right < other_left
-            or other_right < left
+    path = page.save(tmp_path / "page.html")
+    for width in (375, 1280):
+        window.open(path, width=width)
+        boxes, lines = window.run(
+            """const box = e => { const b = e.getBoundingClientRect();
+                 return [b.left, b.top, b.right, b.bottom]; };
+               const all = css => Array.from(document.querySelectorAll(css), box);
+               return [all('text.mark-label'), all('line.mark')]"""
         )
-        assert abs(lines[0][0] - lines[1][0]) >= 1.5
-    for left, _, right, _ in boxes:
-        assert 0 < left < right < width
+        assert len(boxes) == len(lines) == (1 if n_kept == 17 else 2)
+        if n_kept != 17:
+            (left, top, right, bottom), (other_left, other_top, other_right, other_bottom) = boxes
+            assert (
+                bottom <= other_top + 1
+                or other_bottom <= top + 1
+                or right < other_left
+                or other_right < left
+            )
+            assert abs(lines[0][0] - lines[1][0]) >= 1.5
+        for left, _, right, _ in boxes:
+            assert 0 < left < right < width
 
 
 def test_long_names_are_whole_on_hover(window: Browser, tmp_path: Path):

@@ -95,3 +95,15 @@ def growing_spread(n_samples, n_features, seed=0):
     """Noise that is wider from column to column."""
     noise = np.random.RandomState(seed).normal(size=(n_samples, n_features))
     return noise * np.arange(1, n_features + 1)
+
+
+def groups_with_copies(n_noise=6):
+    """Four groups in three columns, copies of two of them, a constant, and noise."""
+    rng = np.random.RandomState(0)
+    centres = 8 * rng.normal(size=(4, 3))
+    told = centres[np.repeat(range(4), 25)] + rng.normal(size=(100, 3))
+    near = told[:, [0]] + 0.5 * rng.normal(size=(100, 1))
+    X = np.c_[told, 2 * told[:, [0]], -told[:, [1]], near, np.ones(100)]
+    X = np.c_[X, 5 * rng.normal(size=(100, n_noise))]
+    names = ["a", "b", "c", "copy of a", "minus b", "near a", "flat"]
+    return X, [*names, *(f"noise {j}" for j in range(n_noise))]
