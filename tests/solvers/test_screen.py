@@ -118,6 +118,25 @@ def test_targets_that_a_few_features_explain(monkeypatch):
     np.testing.assert_allclose(found.solution, expected.solution, atol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_the_scale_of_the_table_plays_no_part(scale, monkeypatch):
+    rng = np.random.default_rng(8)
+    X = latent(rng)
+    Y = rng.standard_normal((len(X), 2))
+    found, expected = both(scale * X, Y - Y.mean(axis=0), 20, monkeypatch, news=NEWS)
+    np.testing.assert_array_equal(found.entered, expected.entered)
+    np.testing.assert_allclose(found.sizes, expected.sizes, rtol=1e-7)
+    np.testing.assert_array_equal(found.dependent, expected.dependent)
+
+
+def test_columns_of_unlike_scales(monkeypatch):
+    rng = np.random.default_rng(9)
+    X = latent(rng) * 10.0 ** rng.uniform(-30, 0, 900)
+    Y = rng.standard_normal((len(X), 2))
+    found, expected = both(X, Y - Y.mean(axis=0), 20, monkeypatch, news=NEWS)
+    assert_same(found, expected, X)
+
+
 def test_few_features_are_looked_at_where_few_matter(monkeypatch):
     """Else the screen would be of no use: most features are read but now and then."""
     rng = np.random.default_rng(6)

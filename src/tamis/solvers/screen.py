@@ -29,7 +29,7 @@ AHEAD_LEVEL = 0.95
 # Directions of active features whose products with all features are known, at most.
 MOST_DIRECTIONS = 64
 # Rounding of single precision, as a share of what is added up.
-SINGLE = 2e-6
+SINGLE = 1e-5
 # Directions that tell of most features that they are not explained by the active ones.
 N_PROBES = 64
 # Columns that are read at once, and features whose bounds are computed at once.
@@ -81,16 +81,19 @@ class Screen:
         given: IntArray,
     ) -> None:
         self._X, self._active = X, active
-        self._lengths = np.sqrt(active.lengths).astype(np.float32)
-        self._left = active.lengths.astype(np.float64)  # r²
-        self._beyond = self._lengths  # r, rounded upwards
-        self._shares = np.empty((len(remaining), 0), dtype=np.float32)  # xᵀPᵀ
+        # Of features of unit length, in single precision: xᵀPᵀ, r rounded upwards, and xᵀR in units
+        # of the largest.
+        self._lengths = np.sqrt(np.where(active.lengths > 0, active.lengths, 1))
+        self._shares = np.empty((len(remaining), 0), dtype=np.float32)
+        self._beyond = np.ones(len(remaining), dtype=np.float32)
+        self._left = np.ones(len(remaining))  # r²
         self._directions: FloatArray | None = None  # P, a row each; not known yet
         self._n_looks = FIRST_LOOK
         self._looked_at = np.zeros(len(remaining), dtype=bool)
         self._set_known(remaining, image)
-        first = np.argpartition(-self._sizes, self._n_looks)[: self._n_looks]
-        equal = np.flatnonzero(self._sizes >= (1 - ROUNDING) * self._sizes[first].max())
+        sizes = row_norms(remaining)
+        first = np.argpartition(-sizes, self._n_looks)[: self._n_looks]
+        equal = np.flatnonzero(sizes >= (1 - ROUNDING) * sizes.max())
         first = np.union1d(first, equal)
         self._look_at(np.union1d(first, given), np.zeros_like(image))
 
@@ -151,8 +154,9 @@ class Screen:
 
     def _set_known(self, remaining: FloatArray, image: FloatArray) -> None:
         self._known, self._image = remaining, image
-        self._known_single = remaining.astype(np.float32)
-        self._sizes = row_norms(remaining).astype(np.float32)
+        per_length = remaining / self._lengths[:, None]
+        self._unit = float(row_norms(per_length).max()) or 1.0
+        self._known_single = (per_length / self._unit).astype(np.float32)
 
     def _new_directions(self) -> FloatArray:
         """The active directions whose products with all features are to be known, a column each."""
@@ -160,27 +164,27 @@ class Screen:
 
     def _know_directions(self, products: FloatArray) -> None:
         """Keep the products of all features with the new ones among the active directions."""
+        products = products / self._lengths[:, None]
         self._left -= np.einsum("ij,ij->i", products, products)
-        beyond = np.sqrt(self._left.clip(min=0)) + ROUNDING * self._lengths
-        self._beyond = beyond.astype(np.float32)
+        self._beyond = (np.sqrt(self._left.clip(min=0)) + ROUNDING).astype(np.float32)
         self._shares = np.hstack([self._shares, products.astype(np.float32)])
         self._directions = self._active.directions[: self._shares.shape[1]].copy()
 
     def _bounds(self, image: FloatArray) -> FloatArray:
         """At least ``‖xᵀR‖`` of each feature, where XW is the image."""
         assert self._directions is not None
-        moved = image - self._image
+        moved = (image - self._image) / self._unit
         inside = self._directions @ moved
         inside_single = inside.astype(np.float32)
         farther = np.float32(_spectral_norm(moved - self._directions.T @ inside))
-        rounding = np.float32(SINGLE * _spectral_norm(inside))
-        bounds = np.empty(len(self._known), dtype=np.float32)
+        rounding = np.float32(SINGLE * (1 + _spectral_norm(inside)))
+        bounds = np.empty(len(self._known))
 
         def bound(some: slice) -> None:
             known = self._known_single[some] - self._shares[some] @ inside_single
-            np.sqrt(np.einsum("ij,ij->i", known, known), out=bounds[some])
-            bounds[some] += farther * self._beyond[some] + rounding * self._lengths[some]
-            bounds[some] += np.float32(SINGLE) * self._sizes[some]
+            bound = np.sqrt(np.einsum("ij,ij->i", known, known))
+            bound += farther * self._beyond[some] + rounding
+            np.multiply(bound, self._unit * self._lengths[some], out=bounds[some])
 
         side_by_side(bound, row_blocks(len(bounds), 1, block_size=FEATURES_AT_ONCE))
         return bounds
@@ -214,7 +218,8 @@ class Screen:
         probes, _ = np.linalg.qr(self._active.directions_beyond(probes))
         seen = self._X.transposed_times(self._active.directions_beyond(probes))
         left = np.einsum("ij,ij->i", seen, seen)
-        doubtful = np.flatnonzero(others & (left <= 2 * self._active.news * self._lengths**2))
+        little = 2 * self._active.news * self._lengths**2
+        doubtful = np.flatnonzero(others & (left <= little))
         found = [
             block[self._active.explains(block, n_active)]
             for block in np.split(doubtful, range(BLOCK, len(doubtful), BLOCK))
