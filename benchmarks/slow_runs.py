@@ -53,8 +53,8 @@ def write_page(records: Sequence[Record]) -> None:
     still = sum(record.too_long for record in records)
     limit = f"{leaderboard.TIME_LIMIT:.0f} s"
     note = (
-        f"Of these runs, which the leaderboard stopped after {limit} of processor time for the fit, "
-        f"{still} take longer than that now. Seconds of processor time of the fit, on one thread "
+        f"The leaderboard stopped these runs after {limit} of processor time for the fit; now "
+        f"{still} take longer than that. Seconds of processor time of the fit, on one thread "
         "and on the same tables. An empty cell is a run that was fast enough before."
     )
     table = markdown_table(f"{len(records)} slow runs, made again", rows, note)
