@@ -1,7 +1,7 @@
 """The runs that the leaderboard stopped after a minute, made again with the code as it is now.
 
-``python -m benchmarks.slow_runs [--jobs N]`` repeats every run that the committed leaderboard names
-as too long, on the same table and under the same limit, and writes a page beside it.
+``python -m benchmarks.slow_runs [--methods A,B] [--jobs N]`` repeats the runs that the committed
+leaderboard names as too long, on the same tables and under the same limit, and writes a page beside it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ PROTOCOL = replace(leaderboard.PROTOCOL, classifiers=(), n_repeats=1, n_random=1
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--methods", help="only these, by their labels")
     asked = parser.parse_args()
+    wanted = asked.methods.split(",") if asked.methods else None
     page = json.loads((FOLDER / "leaderboard.json").read_text(encoding="utf-8"))
-    slow = [(run["key"]["set"], run["key"]["label"]) for run in page["too_long"]]
+    every = [(run["key"]["set"], run["key"]["label"]) for run in page["too_long"]]
+    slow = [(name, label) for name, label in every if wanted is None or label in wanted]
     order = dict.fromkeys(name for name, _ in slow)
     tasks = [
         task
@@ -42,10 +45,10 @@ def main() -> None:
         time_limit=leaderboard.TIME_LIMIT,
         limited_part="fit",
     )
-    write_page(results.records)
+    write_page(results.records, len(every))
 
 
-def write_page(records: Sequence[Record]) -> None:
+def write_page(records: Sequence[Record], n_slow: int) -> None:
     now = {(r.key["set"], r.key["label"]): words(r) for r in records}
     sets = list(dict.fromkeys(name for name, _ in now))
     labels = list(dict.fromkeys(label for _, label in now))
@@ -53,9 +56,10 @@ def write_page(records: Sequence[Record]) -> None:
     still = sum(record.too_long for record in records)
     limit = f"{leaderboard.TIME_LIMIT:.0f} s"
     note = (
-        f"The leaderboard stopped these runs after {limit} of processor time for the fit; now "
-        f"{still} take longer than that. Seconds of processor time of the fit, on one thread "
-        "and on the same tables. An empty cell is a run that was fast enough before."
+        f"The leaderboard stopped {n_slow} runs after {limit} of processor time for the fit, these "
+        f"among them; now {still} of these take longer than that. Seconds of processor time of the "
+        "fit, on one thread and on the same tables. An empty cell is a run that was fast enough "
+        "before."
     )
     table = markdown_table(f"{len(records)} slow runs, made again", rows, note)
     made = f"Made by `python -m benchmarks.slow_runs` with commit {provenance()['commit']}."
