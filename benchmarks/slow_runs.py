@@ -1,7 +1,8 @@
 """The runs that the leaderboard stopped after a minute, made again with the code as it is now.
 
 ``python -m benchmarks.slow_runs [--methods A,B] [--jobs N]`` repeats the runs that the committed
-leaderboard names as too long, on the same tables and under the same limit, and writes a page beside it.
+leaderboard names as too long, on the same tables and under the same limit, and writes a page
+beside it.
 """
 
 from __future__ import annotations
