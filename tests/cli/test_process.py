@@ -1,4 +1,7 @@
-"""The command line as a process of its own: pipes, signals, limits, imports."""
+"""The command line as a process of its own: pipes, signals, limits, imports.
+
+Most processes are copies of one that has imported everything.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import subprocess
 import sys
 
 import pytest
+from processes import forked
 
 # Interrupts itself when three methods are done, as Ctrl-C in that moment would.
 INTERRUPTED = """
@@ -30,11 +34,6 @@ main()
 COMPARE = ("compare", "wine.csv", "--labels", "cultivar", "-m", "mcfs,mrsf,udfs", "--repeats", "2")
 
 
-def obey_ctrl_c():
-    """Before a child starts: one whose parent runs in the background would ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.fixture
 def environment(monkeypatch):
     for name in ("FORCE_COLOR", "TAMIS_TRACEBACK", "COLUMNS"):
@@ -44,22 +43,21 @@ def environment(monkeypatch):
 
 @pytest.fixture
 def process(wine_csv, tmp_path, environment):
-    def process(*arguments, code="from tamis.cli import main; main()", **options):
-        return subprocess.run(
-            [sys.executable, "-c", code, *arguments],
-            cwd=tmp_path, env=environment, capture_output=True, text=True, **options,
-        )  # fmt: skip
+    def process(*arguments, **options):
+        return forked.run(*arguments, cwd=tmp_path, env=environment, **options)
 
     return process
 
 
-def test_nothing_heavy_is_imported_for_help(process):
+def test_nothing_heavy_is_imported_for_help(environment):
     code = (
         "import sys, tamis.cli\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib', 'rich.markdown'}\n"
         "print(sorted(heavy.intersection(sys.modules)))"
     )
-    assert process(code=code).stdout == "[]\n"
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert result.stdout == "[]\n"
 
 
 @pytest.mark.slow
@@ -82,9 +80,9 @@ def terminal(wine_csv, tmp_path, environment):
     def terminal(*arguments, code=0):
         parent, child = pty.openpty()
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        running = subprocess.Popen(
-            [sys.executable, "-m", "tamis", *arguments], cwd=tmp_path,
-            stdin=child, stdout=child, stderr=child, env={**environment, "TERM": "xterm-256color"},
+        running = forked.start(
+            *arguments, cwd=tmp_path, stdin=child, stdout=child, stderr=child,
+            env={**environment, "TERM": "xterm-256color"},
         )  # fmt: skip
         os.close(child)
         shown = b""
@@ -179,10 +177,7 @@ def test_long_names_are_cut_on_a_terminal_only(terminal, process, tmp_path):
 )  # fmt: skip
 def test_a_full_disk_is_one_line(environment, wine_csv, tmp_path, arguments):
     with open("/dev/full", "w") as full:
-        result = subprocess.run(
-            [sys.executable, "-m", "tamis", *arguments],
-            cwd=tmp_path, env=environment, stdout=full, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        result = forked.run(*arguments, cwd=tmp_path, env=environment, stdout=full)
     assert result.returncode == 1
     assert result.stderr.splitlines()[-1] == (
         "tamis: cannot write to standard output: No space left on device; make room, or send it "
@@ -211,7 +206,7 @@ def test_a_reader_that_leaves_early_is_no_failure(process, arguments):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_an_interrupted_comparison_goes_on_where_it_was(process, run, tmp_path):
-    stopped = process(*COMPARE, "-o", "kept", code=INTERRUPTED, preexec_fn=obey_ctrl_c)
+    stopped = process(*COMPARE, "-o", "kept", code=INTERRUPTED)
     assert stopped.returncode == 130
     (line,) = stopped.stderr.splitlines()
     assert line == (
@@ -234,11 +229,9 @@ def test_an_interrupted_comparison_goes_on_where_it_was(process, run, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_ctrl_c_from_outside(wine_csv, tmp_path, environment):
-    running = subprocess.Popen(
-        [sys.executable, "-m", "tamis", "compare", "wine.csv", "--labels", "cultivar"],
-        cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        preexec_fn=obey_ctrl_c,
-    )  # fmt: skip
+    running = forked.start(
+        "compare", "wine.csv", "--labels", "cultivar", cwd=tmp_path, env=environment
+    )
     assert running.stdout.readline().startswith("wine.csv: ")
     running.send_signal(signal.SIGINT)
     _, said = running.communicate()
@@ -257,13 +250,8 @@ def test_ctrl_c_from_outside(wine_csv, tmp_path, environment):
     ],
 )
 def test_a_folder_that_takes_no_more(process, tmp_path, arguments):
-    import resource
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
-
     before = sorted(tmp_path.iterdir())
-    result = process(*arguments, preexec_fn=limit)
+    result = process(*arguments, limits={"RLIMIT_FSIZE": 500})
     assert result.returncode == 2, result.stderr
     (line,) = result.stderr.splitlines()
     assert line.startswith("tamis: ")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from references.memory import with_peak_memory
+from processes import forked
+from references.memory import PEAK, told_by_the_system, with_peak_memory
 
 from tamis import io
 
@@ -32,28 +30,28 @@ def test_wide_csv(tmp_path, set_aside):
     assert peak < 2 * X.nbytes
 
 
-GROWTH = """
-import resource, sys
+GROWTH = (
+    PEAK
+    + """
+import sys
 import pyarrow.parquet
 from tamis import io
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 table = io.read(sys.argv[1])
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print((after - before) * 1024 / table.X.nbytes)
+print((peak() - before) / table.X.nbytes)
 """
+)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="peak memory in kB is Linux's")
+@told_by_the_system
 @pytest.mark.parametrize("n_groups", [1, 4])
 def test_long_parquet(tmp_path, n_groups):
     """Arrow allocates outside Python, so that only the process as a whole tells."""
     rng = np.random.default_rng(0)
-    n_samples = 200_000
+    n_samples = 500_000
     frame = pa.table({f"c{j}": rng.normal(size=n_samples) for j in range(25)})
     path = tmp_path / "long.parquet"
     pa.parquet.write_table(frame, path, row_group_size=n_samples // n_groups)
-    done = subprocess.run(
-        [sys.executable, "-c", GROWTH, str(path)], capture_output=True, text=True, check=True
-    )
+    done = forked.run(str(path), code=GROWTH)
     assert float(done.stdout) < 2

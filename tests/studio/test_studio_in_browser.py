@@ -23,7 +23,7 @@ from tamis.studio._server import Studio
 from tamis.studio._session import Session
 from tamis.studio._table import read_file, read_memory
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rough_evidence")]
 
 
 @pytest.fixture(scope="module")
