@@ -273,6 +273,8 @@ def _nn_descent(
     with warnings.catch_warnings():
         # Said below, as an error, where it matters.
         warnings.filterwarnings("ignore", message="Failed to correctly find n_neighbors")
+        # That numba compiles anew in the next process is nothing that a caller can change.
+        warnings.filterwarnings("ignore", message="Cannot cache compiled function")
         index = NNDescent(
             table,
             n_neighbors=min(n_neighbors + 1, n_samples - 1) + 1,
